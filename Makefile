@@ -1,0 +1,14 @@
+# Everything runs in .venv; `make setup` builds it from the lock, nothing else is needed but Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test check bench lock schemas clean
+
+setup: .venv/ready
+
+.venv/ready: deploy/dev.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Trainmaster needs Python 3.11 to 3.13, this is " + sys.version.split()[0])'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r deploy/dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --config-settings editable_mode=compat
+	touch $@

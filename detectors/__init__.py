@@ -1,0 +1,1 @@
+"""Mathematics only: numbers in, alarms out. No clock, no disk, no network, no waiting; imports only `schemas`."""

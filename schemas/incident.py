@@ -1,0 +1,144 @@
+"""An incident: detections that have one cause, with its life cycle, its evidence and what was done about it."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from schemas.action import ActionEntry
+from schemas.telemetry import VERSION
+
+State = Literal["open", "acting", "recovering", "resolved", "closed"]
+Severity = Literal["info", "warning", "error", "critical"]
+Status = Literal["established", "supported", "hypothesis", "unknown"]
+Role = Literal["initiating", "cascade", "teardown", "unplaced"]
+
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error", "critical")
+
+
+class Suspect(Struct, frozen=True, kw_only=True):
+    """Somebody or something that may be the culprit.
+
+    Attributes:
+        kind: rank, node, gpu, mount, switch, job, software, configuration.
+        id: its name.
+        score: share of the evidence that points at it, 0..1.
+    """
+
+    kind: str
+    id: str
+    score: float
+
+
+class Affected(Struct, frozen=True, kw_only=True):
+    """The victims: who lost time because of it."""
+
+    ranks: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+class RankedCause(Struct, frozen=True, kw_only=True):
+    """One hypothesis with its share of belief.
+
+    Attributes:
+        cause: name in the cause catalogue.
+        score: probability-like share over all hypotheses, 0..1.
+        weight: sum of the evidence weights, nats.
+    """
+
+    cause: str
+    score: float
+    weight: float = 0.0
+
+
+class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
+    """One statement for or against the leading cause.
+
+    Attributes:
+        status: how well it stands.
+        text: the statement with its numbers.
+        layer: the layer it speaks of.
+        speaks_for: True for, False against; called `for` on the wire, which Python keeps for itself.
+        weight: how far it moved the leading cause, nats.
+        source: id of the detection or event behind it, or "".
+        role: what the thing it tells of was in the course of events.
+    """
+
+    status: Status
+    text: str
+    layer: str
+    speaks_for: bool = True
+    weight: float = 0.0
+    source: str = ""
+    role: Role = "unplaced"
+
+
+class RuledOut(Struct, frozen=True, kw_only=True):
+    """A cause that would have explained it, and the numbers that speak against it."""
+
+    cause: str
+    because: str
+
+
+class Taint(Struct, frozen=True, kw_only=True):
+    """A contaminated step range of the attempt, both ends included.
+
+    Attributes:
+        marked: True once the range stands in the ledger of contaminated steps.
+        checkpoints: steps of checkpoints written inside the range.
+    """
+
+    from_step: int
+    to_step: int
+    marked: bool = False
+    checkpoints: tuple[int, ...] = ()
+
+
+class Incident(Struct, frozen=True, kw_only=True):
+    """One revision of an incident. `(id, revision)` is unique; the highest revision is the present view.
+
+    Attributes:
+        onset_step: first step concerned of the initiating detection; None where nothing has steps.
+        opened_time: Unix seconds of the record with which it was recognised.
+        updated_time: Unix seconds of the record that led to this revision.
+        ranks: the culprits; empty where nobody in particular is to blame. Likewise `nodes` and `gpus`.
+        confidence: share of belief in the leading cause, 0..1.
+        blind: what could not be seen, in sentences.
+        gpu_hours_lost: GPU hours lost so far against the frozen baseline.
+        linked: id of an earlier incident that this one repeats, or "".
+        acknowledged_by: the person who took it, or "".
+    """
+
+    v: int = VERSION
+    id: str
+    revision: int
+    job: str
+    attempt: int
+    cluster: str = "default"
+    state: State
+    severity: Severity
+    title: str = ""
+    cause: str
+    layer: str
+    confidence: float
+    onset_step: int | None = None
+    onset_time: float
+    opened_time: float
+    updated_time: float
+    end_step: int | None = None
+    end_time: float | None = None
+    ranks: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    gpus: tuple[str, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
+    affected: Affected = Affected()
+    causes: tuple[RankedCause, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
+    blind: tuple[str, ...] = ()
+    gpu_hours_lost: float = 0.0
+    taint: Taint | None = None
+    detections: tuple[str, ...] = ()
+    actions: tuple[ActionEntry, ...] = ()
+    linked: str = ""
+    acknowledged_by: str = ""
