@@ -14,8 +14,8 @@ Flags = NDArray[np.bool_]
 class Memory(Struct, kw_only=True):
     """What a detector remembers: plain numbers and numpy arrays whose first axis is the series.
 
-    The keeper saves it (`schemas`-free MessagePack, arrays as bytes) and may give it back in another process; a restored
-    memory has the same future as the one that was saved. `width` is the number of series.
+    The keeper saves it and may give it back in another process; a restored memory has the same future as the one that
+    was saved. `width` is the number of series.
     """
 
     width: int

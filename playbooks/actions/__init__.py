@@ -1,0 +1,1 @@
+"""The actions, one file each; `catalogue.py` lists them."""

@@ -1,0 +1,1 @@
+"""The sinks that tell people, one file each; `catalogue.py` lists them."""

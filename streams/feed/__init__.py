@@ -1,0 +1,1 @@
+"""The feed: REST, server-sent events, HTTP ingest and the operators' page."""

@@ -1,0 +1,44 @@
+"""What a stage is: a blank memory, and one step from a record to what it says."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
+
+from schemas.topics import Record
+
+M = TypeVar("M", bound=Struct)
+
+
+class Sent(Struct, frozen=True):
+    """A record on its way to a stream.
+
+    Attributes:
+        topic: name in `schemas.topics`.
+        key: the message key: job or incident id.
+        record: what is sent.
+    """
+
+    topic: str
+    key: str
+    record: Record
+
+
+class Stage(Protocol[M]):
+    """A pure step: no clock, no disk, no network, no waiting, no randomness."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the topology."""
+        ...
+
+    def blank(self, key: str) -> M:
+        """Make the memory of a key that has not been seen yet."""
+        ...
+
+    def feed(self, memory: M, record: Record) -> Iterable[Sent]:
+        """Take one record, change the memory, say what follows."""
+        ...
+
+
+AnyStage = Stage[Any]  # Any: the topology holds stages of different memories

@@ -1,0 +1,1 @@
+"""What has to survive a crash: the journal of telemetry, snapshots of memory, the archive of results, and leases."""
