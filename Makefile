@@ -12,3 +12,31 @@ setup: .venv/ready
 	$(BIN)/python -m pip install --quiet --require-hashes -r deploy/dev.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --config-settings editable_mode=compat
 	touch $@
+
+demo: setup
+	$(BIN)/trainmaster demo $(ARGS)
+
+# Every check and every test; see CONTRIBUTING.md for what runs where.
+test: setup check
+	$(BIN)/pytest $(ARGS)
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/trainmaster schemas --check
+	$(BIN)/trainmaster playbooks check
+
+bench: setup
+	$(BIN)/python -m bench --data $(DATA)
+
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o deploy/run.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --group dev pyproject.toml -o deploy/dev.lock
+
+schemas: setup
+	$(BIN)/trainmaster schemas --write
+
+clean:
+	rm -rf .venv .trainmaster .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -31,7 +31,7 @@ class Alarm(Struct, frozen=True, kw_only=True):
         series: index of the series in the row.
         index: the row with which it was found; nothing after it was known.
         onset: the row it is dated to, at or before `index`.
-        before: the healthy level.
+        before: the healthy level; NaN where none was learned.
         after: the level found.
         limit: what `after` was held against.
         score: no unit; 1.0 is just alarming, more is surer.
@@ -98,3 +98,57 @@ def check_row(memory: Memory, row: Floats) -> Floats:
     if np.isinf(row).any():
         raise ValueError("row: infinite values belong to the detector `nonfinite`")
     return row
+
+
+def grow(detector: Detector[M], memory: M, width: int) -> M:
+    """Make a wider memory: more series at the end, the old ones with the future they had.
+
+    Args:
+        detector: the detector that made the memory; where its parameters are arrays, one built for the new width.
+        memory: left as it is.
+        width: number of series wanted, at least the present one.
+
+    Raises:
+        ValueError: the memory is wider than that.
+    """
+    if width < memory.width:
+        raise ValueError(f"width: at least {memory.width} expected, not {width}")
+    grown = detector.blank(width)
+    for name in memory.__struct_fields__:
+        old = getattr(memory, name)
+        if isinstance(old, np.ndarray):
+            getattr(grown, name)[: memory.width] = old
+        elif name != "width":
+            setattr(grown, name, old)
+    return grown
+
+
+def require(held: bool, parameter: str, wanted: str) -> None:
+    """Refuse a parameter when a detector is built.
+
+    Raises:
+        ValueError: names the parameter and what was wanted of it.
+    """
+    if not held:
+        raise ValueError(f"{parameter}: {wanted} expected")
+
+
+def per_series(parameter: str, value: float | Floats) -> Floats:
+    """Take a parameter that is one number for all series or an array of one per series; neither negative nor NaN.
+
+    Raises:
+        ValueError: names the parameter.
+    """
+    numbers = np.asarray(value, dtype=np.float64)
+    require(numbers.ndim <= 1, parameter, "a number or one per series")
+    require(bool((numbers >= 0).all()), parameter, "no negative number and no NaN")
+    return numbers
+
+
+def fits(parameter: str, numbers: Floats, width: int) -> None:
+    """Refuse an array parameter that was built for another number of series.
+
+    Raises:
+        ValueError: names the parameter.
+    """
+    require(numbers.ndim == 0 or numbers.shape == (width,), parameter, f"one number or {width}")

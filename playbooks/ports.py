@@ -1,12 +1,29 @@
 """What actions and sinks may touch of the world; the runtime hands in the real ones, tests hand in fakes."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from schemas.action import Control, TaintRecord
+from playbooks.retry import Delivery
+from schemas.action import Control, Request, TaintRecord
+from schemas.detection import Detection
 from schemas.incident import Incident
+
+Kind = Literal["opened", "changed", "resolved"]
+"""What a message tells of an incident: that it is new, that it grew worse, that it is over."""
+
+
+class NotConfigured(RuntimeError):
+    """There is no such way out of this installation; the action is refused, not retried."""
+
+
+class NotAllowed(RuntimeError):
+    """The way out itself refuses: a name it will not pass on, an attempt that is over; not retried."""
+
+
+class Unsettled(ConnectionError):
+    """It was begun and nobody knows whether it was done; only what is harmless twice may be tried again."""
 
 
 class Reply(Struct, frozen=True):
@@ -39,23 +56,34 @@ class Trainer(Protocol):
     async def set(
         self, job: str, attempt: int, settings: Mapping[str, str | int | float | bool], request: str
     ) -> Control:
-        """Change some settings; the others stay. Setting the same again changes nothing."""
+        """Change some settings; the others stay. Setting the same again changes nothing.
+
+        Raises:
+            NotAllowed: the document already speaks to a newer attempt.
+        """
         ...
 
     async def clear(self, job: str, attempt: int, names: tuple[str, ...]) -> Control:
-        """Give settings back to the trainer's own way."""
+        """Give settings back to the trainer's own way.
+
+        Raises:
+            NotAllowed: the document already speaks to a newer attempt.
+        """
         ...
 
 
 class Scheduler(Protocol):
-    """The way to the cluster's scheduler."""
+    """The way to the cluster's scheduler; every order may raise the same four things.
+
+    Raises:
+        NotConfigured: this installation has no such way to its scheduler.
+        NotAllowed: the name of the job or node is none that may be passed on.
+        Unsettled: the scheduler did not answer in time.
+        ConnectionError: the scheduler said no; nothing was done.
+    """
 
     async def cordon(self, node: str, reason: str) -> str:
-        """Keep new work off a node; give what was done, for the record.
-
-        Raises:
-            NotConfigured: this installation has no way to its scheduler.
-        """
+        """Keep new work off a node; give what was done, for the record."""
         ...
 
     async def restart(self, job: str, reason: str) -> str:
@@ -65,10 +93,6 @@ class Scheduler(Protocol):
     async def stop(self, job: str, reason: str) -> str:
         """Stop a job."""
         ...
-
-
-class NotConfigured(RuntimeError):
-    """There is no such way out of this installation; the action is refused, not retried."""
 
 
 class Ledger(Protocol):
@@ -83,7 +107,11 @@ class Documents(Protocol):
     """Where post-mortems are kept."""
 
     async def write(self, name: str, text: str) -> str:
-        """Write a document whole or not at all; give where it is."""
+        """Write a document whole or not at all; give where it is.
+
+        Raises:
+            OSError: there is no room, or no such folder.
+        """
         ...
 
 
@@ -98,12 +126,42 @@ class Records(Protocol):
         """Give every revision, oldest first."""
         ...
 
+    async def detections(self, ids: tuple[str, ...]) -> list[Detection]:
+        """Give the latest revision of each of these detections, in the order of the ids; unknown ones are left out."""
+        ...
+
+
+class Sinks(Protocol):
+    """The configured ways to people and to other systems, each under a name of the installation's choice."""
+
+    def kinds(self) -> Mapping[str, str]:
+        """Give the kind of each sink by its name: `{"oncall": "pagerduty"}`."""
+        ...
+
+    async def tell(self, name: str, incident: Incident, kind: Kind, request: Request | None = None) -> Delivery:
+        """Send one message through one sink.
+
+        Args:
+            name: of the sink.
+            incident: the present revision.
+            kind: what the message tells.
+            request: the action asked of the receiver, where the message is an order and no news.
+
+        Raises:
+            NotConfigured: there is no sink of that name.
+        """
+        ...
+
 
 class Clock(Protocol):
     """The runner's clock."""
 
     def now(self) -> float:
         """Unix seconds."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
         ...
 
 
@@ -116,4 +174,5 @@ class Ports(Struct, frozen=True):
     ledger: Ledger
     documents: Documents
     records: Records
+    sinks: Sinks
     clock: Clock

@@ -61,7 +61,7 @@ def _signal(
 # fmt: off
 _LOSS = (
     _signal(
-        "loss", "", "loss", "model", "both", "training loss", worth=0.05, floor=0.02, aliases=("lm loss", "train/loss")
+        "loss", "", "loss", "model", "both", "training loss", worth=0.1, floor=0.05, aliases=("lm loss", "train/loss")
     ),
     _signal("valid_loss", "", "loss", "model", "up", "validation loss", worth=0.05, floor=0.02, aliases=("eval_loss",)),
     _signal(
@@ -90,6 +90,7 @@ _THROUGHPUT = (
         "step_seconds", "s", "throughput", "job", "up", "length of a step, the slowest rank's", worth=0.04, over="max"
     ),
     _signal("seconds_per_sample", "s", "throughput", "job", "up", "step time over batch size", worth=0.04),
+    _signal("own_seconds", "s", "throughput", "gpu", "up", "a rank's own work: its step without the waiting", worth=0.1),
     _signal("compute_seconds", "s", "throughput", "gpu", "up", "a rank's own forward and backward", worth=0.05),
     _signal("wait_seconds", "s", "throughput", "network", "up", "waiting in collectives", worth=0.2, floor=0.02),
     _signal("loader_seconds", "s", "data", "data", "up", "waiting for the next batch", worth=0.5, floor=0.02),

@@ -32,12 +32,21 @@ class Stage(Protocol[M]):
         """Its name in the topology."""
         ...
 
+    @property
+    def memory(self) -> type[M]:
+        """The type of its memory, for reading a snapshot back."""
+        ...
+
     def blank(self, key: str) -> M:
         """Make the memory of a key that has not been seen yet."""
         ...
 
     def feed(self, memory: M, record: Record) -> Iterable[Sent]:
         """Take one record, change the memory, say what follows."""
+        ...
+
+    def flush(self, memory: M) -> Iterable[Sent]:
+        """Nothing more will come: say what was kept back for late records."""
         ...
 
 

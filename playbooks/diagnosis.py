@@ -1,0 +1,200 @@
+"""From evidence to ranked causes, in the open: every clue says how far it moved the belief in its cause."""
+
+import math
+
+from msgspec import Struct
+
+from playbooks.cause import UNKNOWN, Cause, Clue, covers
+from playbooks.clues import Answer, ask, is_event, is_found
+from playbooks.facts import Facts
+from schemas.detection import Detection
+from schemas.incident import Evidence, RankedCause, RuledOut, Status, Suspect
+from schemas.telemetry import Event
+
+TEMPERATURE = 1.3
+"""Weights are divided by this before they become shares: clues are not independent of each other."""
+WEAK = 0.7
+"""A move seen in the job's values, but not yet raised by a detector, counts for so much of the weight."""
+ENOUGH = 1.0
+"""Nats that a cause needs before it is named."""
+
+
+class Weighed(Struct, frozen=True):
+    """One cause with all its answers."""
+
+    cause: Cause
+    weight: float
+    candidate: bool
+    answers: tuple[tuple[Clue, Answer, float], ...]
+
+
+class Diagnosis(Struct, frozen=True):
+    """The verdict.
+
+    Attributes:
+        ranked: every candidate with its share of belief, the leading one first.
+        suspects: culprits with their share of the blaming findings, the most blamed first.
+    """
+
+    cause: Cause
+    confidence: float
+    ranked: tuple[RankedCause, ...]
+    evidence: tuple[Evidence, ...]
+    ruled_out: tuple[RuledOut, ...]
+    suspects: tuple[Suspect, ...]
+
+
+def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
+    """Rank the causes for what was found.
+
+    Args:
+        facts: the findings, and the state of the job around them.
+        causes: the catalogue; `unknown` has to be in it.
+    """
+    weighed = [weigh(cause, facts) for cause in causes]
+    unknown = next(one for one in weighed if one.cause.cause == UNKNOWN)
+    candidates = sorted(
+        (one for one in weighed if one.candidate and one.weight >= ENOUGH),
+        key=lambda one: (-one.weight, one.cause.cause),
+    )
+    leading = candidates[0] if candidates else unknown
+    ranked = _shares([one for one in weighed if one.candidate and one.weight > 0])
+    confidence = next((one.score for one in ranked if one.cause == leading.cause.cause), 0.0)
+    return Diagnosis(
+        cause=leading.cause,
+        confidence=confidence,
+        ranked=ranked,
+        evidence=_evidence(leading, facts, confidence),
+        ruled_out=_ruled_out(weighed, leading, facts),
+        suspects=_suspects(leading, facts),
+    )
+
+
+def weigh(cause: Cause, facts: Facts) -> Weighed:
+    """Ask every clue of a cause and add up what the answers weigh."""
+    answers = []
+    weight, candidate = cause.prior, True
+    for clue in cause.clues:
+        answer = ask(clue, facts)
+        moved = clue.weight if answer.holds else clue.otherwise if answer.holds is False else 0.0
+        if not answer.sure:
+            moved *= WEAK
+        candidate &= not clue.needed or answer.holds is True
+        weight += moved
+        answers.append((clue, answer, moved))
+    return Weighed(cause, weight, candidate, tuple(answers))
+
+
+def explains(cause: Cause, finding: Detection | Event) -> bool:
+    """Tell whether a finding is what a cause would bring with it."""
+    if isinstance(finding, Event):
+        named = covers(cause.teardown, finding.event)
+        return named or any(clue.weight > 0 and is_event(clue, finding) for clue in cause.clues)
+    if covers(cause.cascade, finding.signal):
+        return True
+    return any(clue.weight > 0 and is_found(clue, finding) for clue in cause.clues)
+
+
+def opens(causes: tuple[Cause, ...], finding: Detection | Event) -> bool:
+    """Tell whether a finding is reason enough for an incident."""
+    for cause in causes:
+        for clue in cause.clues:
+            if clue.opens and (is_event(clue, finding) if isinstance(finding, Event) else is_found(clue, finding)):
+                return True
+    return False
+
+
+def _shares(candidates: list[Weighed]) -> tuple[RankedCause, ...]:
+    """Turn weights into shares of belief; `unknown` always holds the share of a cause with no evidence at all."""
+    known = [(one.cause.cause, one.weight) for one in candidates]
+    everything = [*known, (UNKNOWN, 0.0)]
+    sizes = [math.exp(weight / TEMPERATURE) for _, weight in everything]
+    total = sum(sizes)
+    ranked = [
+        RankedCause(cause=name, score=round(size / total, 4), weight=round(weight, 3))
+        for (name, weight), size in zip(everything, sizes, strict=True)
+    ]
+    return tuple(sorted(ranked, key=lambda one: (-one.score, one.cause)))
+
+
+def _evidence(leading: Weighed, facts: Facts, confidence: float) -> tuple[Evidence, ...]:
+    told = [
+        Evidence(
+            status="hypothesis" if leading.cause.cause != UNKNOWN else "unknown",
+            text=f"{leading.cause.title} ({confidence:.0%})",
+            layer=leading.cause.layer,
+            weight=round(leading.weight, 3),
+        )
+    ]
+    sources: set[str] = set()
+    for clue, answer, weight in leading.answers:
+        if answer.holds is not None and weight == 0.0:
+            continue
+        told.append(_statement(clue, answer, weight))
+        sources |= {one.id for one in answer.sources if isinstance(one, Detection)}
+    for detection in facts.detections:
+        if detection.id not in sources:
+            status: Status = "established"
+            told.append(
+                Evidence(status=status, text=detection.text, layer=detection.layer, source=detection.id, role="cascade")
+            )
+    return tuple(told)
+
+
+def _statement(clue: Clue, answer: Answer, weight: float) -> Evidence:
+    first = next((one.id for one in answer.sources if isinstance(one, Detection)), "")
+    return Evidence(
+        status="unknown" if answer.holds is None else "established" if answer.sure else "supported",
+        text=answer.text,
+        layer=answer.layer,
+        speaks_for=weight >= 0 if answer.holds is not None else clue.weight > 0,
+        weight=round(weight, 3),
+        source=first,
+        role="initiating" if answer.holds and clue.weight > 0 else "unplaced",
+    )
+
+
+def _ruled_out(weighed: list[Weighed], leading: Weighed, facts: Facts) -> tuple[RuledOut, ...]:
+    """Causes that would have explained a finding, or are always asked for, with the numbers against them."""
+    told = []
+    for one in weighed:
+        if one.cause is leading.cause or (one.candidate and one.weight >= ENOUGH):
+            continue
+        explained = _explains_any(one.cause, facts)
+        against = sorted(
+            ((weight, answer.text) for _, answer, weight in one.answers if weight < 0), key=lambda pair: pair[0]
+        )
+        if against and (explained or one.cause.considered):
+            told.append(RuledOut(cause=one.cause.cause, because="; ".join(text for _, text in against[:3])))
+    return tuple(told)
+
+
+def _explains_any(cause: Cause, facts: Facts) -> bool:
+    return any(explains(cause, one) for one in facts.detections) or any(explains(cause, one) for one in facts.events)
+
+
+def _suspects(leading: Weighed, facts: Facts) -> tuple[Suspect, ...]:
+    """Count how often the blaming findings name each entity of the kind that this cause blames."""
+    names: list[str] = []
+    for clue, answer, _ in leading.answers:
+        if clue.blames and answer.holds:
+            for source in answer.sources:
+                names += _named(leading.cause.blames, source, facts)
+    tally = {name: names.count(name) for name in dict.fromkeys(names)}
+    total = sum(tally.values())
+    ranked = sorted(tally.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(Suspect(kind=leading.cause.blames, id=name, score=round(n / total, 3)) for name, n in ranked)
+
+
+def _named(kind: str, source: Detection | Event, facts: Facts) -> list[str]:
+    if isinstance(source, Event):
+        by_kind = {"node": [source.node], "gpu": [source.subject or source.node], "mount": [source.subject]}
+        return [name for name in by_kind.get(kind, []) if name]
+    if kind == "rank":
+        return [str(rank) for rank in source.ranks]
+    if kind == "gpu":
+        return list(source.gpus) or [facts.rank_gpus[rank] for rank in source.ranks if facts.rank_gpus.get(rank)]
+    if kind == "node":
+        return list(source.nodes)
+    subject_kind, _, name = source.subject.partition(":")
+    return [name] if subject_kind == kind else []

@@ -1,0 +1,74 @@
+"""YAML to causes and playbooks, strictly: what is not known is refused, with the file and the field."""
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import yaml
+
+from playbooks.cause import UNKNOWN, Cause
+from playbooks.playbook import Playbook
+
+T = TypeVar("T", Cause, Playbook)
+
+CAUSES = Path(__file__).parent / "causes"
+LIBRARY = Path(__file__).parent / "library"
+
+
+class BadPlaybook(ValueError):
+    """A file that cannot be used; the message names the file and the field."""
+
+
+def load_causes(folder: Path = CAUSES) -> tuple[Cause, ...]:
+    """Read every cause of a folder, in order of their names.
+
+    Raises:
+        BadPlaybook: a file cannot be used, or is not named after its cause.
+    """
+    causes = _read_all(folder, Cause)
+    for path, cause in causes:
+        if cause.cause != path.stem:
+            raise BadPlaybook(f"{path.name}: cause: the file of {cause.cause} is called {cause.cause}.yaml")
+    if UNKNOWN not in {cause.cause for _, cause in causes}:
+        raise BadPlaybook(f"{folder}: {UNKNOWN}.yaml is missing: what leads where nothing explains enough")
+    return tuple(cause for _, cause in causes)
+
+
+def load_playbooks(folder: Path = LIBRARY, causes: tuple[Cause, ...] | None = None) -> tuple[Playbook, ...]:
+    """Read every playbook of a folder, in order of their names.
+
+    Args:
+        folder: with one file per playbook.
+        causes: the catalogue; if given, a playbook may only name causes that stand in it.
+
+    Raises:
+        BadPlaybook: a file cannot be used.
+    """
+    playbooks = _read_all(folder, Playbook)
+    known = {cause.cause for cause in causes} if causes is not None else None
+    for path, playbook in playbooks:
+        if playbook.playbook != path.stem:
+            raise BadPlaybook(f"{path.name}: playbook: {playbook.playbook} must stand in {playbook.playbook}.yaml")
+        for cause in playbook.when.causes:
+            if known is not None and cause not in known:
+                raise BadPlaybook(f"{path.name}: when.causes: there is no cause {cause}")
+    return tuple(playbook for _, playbook in playbooks)
+
+
+def _read_all(folder: Path, wanted: type[T]) -> list[tuple[Path, T]]:
+    if not folder.is_dir():
+        raise BadPlaybook(f"{folder}: no such folder")
+    return [(path, _read(path, wanted)) for path in sorted(folder.glob("*.yaml"))]
+
+
+def _read(path: Path, wanted: type[T]) -> T:
+    try:
+        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return msgspec.convert(plain, wanted)
+    except yaml.YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark is not None else ""
+        raise BadPlaybook(f"{path.name}:{line} not YAML: {getattr(fault, 'problem', fault)}") from None
+    except msgspec.ValidationError as fault:
+        detail, _, field = str(fault).partition(" - at ")
+        raise BadPlaybook(f"{path.name}: {field.strip('`').removeprefix('$.') or 'top level'}: {detail}") from None

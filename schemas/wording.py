@@ -1,0 +1,71 @@
+"""Numbers in words: the one way in which values of signals are written for people."""
+
+import math
+
+from schemas.signals import signal_named
+from schemas.telemetry import Reading
+
+_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def amount(name: str, value: Reading) -> str:
+    """Write a value of a signal with its unit, in three significant digits.
+
+    >>> amount("tokens_per_second", 1_020_000.0), amount("loader_share", 0.1834), amount("step_seconds", 1.0312)
+    ('1.02M tokens/s', '18.3 %', '1.03 s')
+    >>> amount("loss", math.nan), amount("loss", None), amount("storage_retries_total", 0.0)
+    ('NaN', 'absent', '0')
+    """
+    if value is None:
+        return "absent"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("infinite" if value > 0 else "minus infinite")
+    unit = signal_named(name).unit
+    if unit == "share":
+        return f"{_short(100 * value)} %"
+    return f"{_short(value)} {unit}".rstrip()
+
+
+def change(name: str, before: Reading, after: Reading) -> str:
+    """Write how a signal moved, with the relative change where it has a meaning.
+
+    >>> change("tokens_per_second", 1.02e6, 0.69e6)
+    '1.02M tokens/s → 690k tokens/s (−32 %)'
+    >>> change("storage_retries_total", 0.0, 12.0)
+    '0 → 12'
+    """
+    words = f"{amount(name, before)} → {amount(name, after)}"
+    if before is None or after is None or not math.isfinite(before) or not math.isfinite(after) or before == 0:
+        return words
+    percent = 100 * (after - before) / abs(before)
+    if abs(percent) >= 1000:
+        return f"{words} (×{after / before:.0f})"
+    return f"{words} ({percent:+.0f} %)".replace("-", "−")
+
+
+def count(number: int, thing: str) -> str:
+    """Write a number of things.
+
+    >>> count(1, "rank"), count(3, "rank"), count(2, "hypothesis")
+    ('1 rank', '3 ranks', '2 hypotheses')
+    """
+    if number == 1:
+        return f"1 {thing}"
+    return f"{number} {thing[:-2]}es" if thing.endswith("is") else f"{number} {thing}s"
+
+
+def step_words(step: int | None) -> str:
+    """Write a step the way people read it.
+
+    >>> step_words(18046), step_words(None)
+    ('step 18,046', 'no step')
+    """
+    return "no step" if step is None else f"step {step:,}"
+
+
+def _short(value: float) -> str:
+    size = abs(value)
+    for scale, letter in _SCALES:
+        if size >= scale:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}"

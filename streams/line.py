@@ -1,0 +1,69 @@
+"""The line: the stages of one key, one behind the other, so that one record of telemetry runs through all of them.
+
+Everything that happens is a function of the telemetry of a key in its order of arrival. That is what makes a replay
+change nothing, a restart invisible, and two runtimes give the same bytes.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from schemas.topics import Record
+from streams.stages.stage import Sent
+from streams.topology import Row
+
+
+class LineMemory(Struct):
+    """The memories of all stages for one key, in the order of the topology."""
+
+    key: str
+    stages: list[Struct]
+
+
+class Line:
+    """Runs one record of telemetry through the topology.
+
+    Args:
+        rows: the topology; a row may read only what an earlier row writes, or telemetry.
+
+    Raises:
+        ValueError: a row reads what nobody before it writes.
+    """
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        known = {"telemetry"}
+        for row in rows:
+            missing = [name for name in row.reads if name not in known]
+            if missing:
+                raise ValueError(f"{row.stage.name}: reads {', '.join(missing)}, which nothing before it writes")
+            known |= set(row.writes)
+        self.rows = rows
+
+    def blank(self, key: str) -> LineMemory:
+        """Make the memory of a key that has not been seen yet."""
+        return LineMemory(key=key, stages=[row.stage.blank(key) for row in self.rows])
+
+    def feed(self, memory: LineMemory, record: Record) -> list[Sent]:
+        """Run one record through all stages; give everything that was said, in order."""
+        said: list[Sent] = []
+        self._pass_on(memory, 0, (Sent("telemetry", memory.key, record),), said)
+        return said
+
+    def flush(self, memory: LineMemory) -> list[Sent]:
+        """Nothing more will come for this key: let every stage say what it kept back."""
+        said: list[Sent] = []
+        for place, row in enumerate(self.rows):
+            told = tuple(row.stage.flush(memory.stages[place]))
+            said.extend(told)
+            self._pass_on(memory, place + 1, told, said)
+        return said
+
+    def _pass_on(self, memory: LineMemory, first: int, records: Iterable[Sent], said: list[Sent]) -> None:
+        """Offer records to the rows from `first` on; what a row says goes to the rows behind it."""
+        for sent in records:
+            for place in range(first, len(self.rows)):
+                row = self.rows[place]
+                if sent.topic in row.reads:
+                    told = tuple(row.stage.feed(memory.stages[place], sent.record))
+                    said.extend(told)
+                    self._pass_on(memory, place + 1, told, said)

@@ -1,0 +1,153 @@
+"""A case becomes the incident that people and playbooks read."""
+
+from msgspec import structs
+
+from playbooks.cause import UNKNOWN, Cause
+from playbooks.diagnosis import Diagnosis, diagnose
+from playbooks.facts import Facts, moved_by
+from schemas.codec import encode
+from schemas.incident import Affected, Incident, Severity, Suspect, Taint
+from schemas.wording import change
+from streams.stages.correlate.cost import gpu_seconds
+from streams.stages.correlate.grouping import facts_of
+from streams.stages.correlate.memory import Case, CorrelateMemory
+
+EFFECTS = ("tokens_per_second", "step_seconds", "samples_per_second", "tflops")
+RETOLD = 1.25
+"""GPU hours are told again when they have grown by this factor."""
+SLIGHT = 0.05
+GRAVE = 0.2
+
+
+def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> Incident | None:
+    """Write the incident of a case, None where nothing has changed since it was last told."""
+    facts = facts_of(memory, case)
+    diagnosis = _said_by_person(diagnose(facts, causes), case, causes)
+    case.cause = diagnosis.cause.cause
+    case.linked = case.linked or _earlier(memory, case)
+    lost = gpu_seconds(memory, case)
+    incident = _incident(memory, case, facts, diagnosis, lost)
+    lasting = _lasting(incident)
+    if lasting == case.told and lost < case.told_lost * RETOLD + 60.0 * max(1, memory.world_size):
+        return None
+    case.told, case.told_lost = lasting, lost
+    return incident
+
+
+def _lasting(incident: Incident) -> bytes:
+    """What has to change before an incident is told again: not the numbers, which move at every step."""
+    return encode(
+        structs.replace(
+            incident,
+            updated_time=0.0,
+            gpu_hours_lost=0.0,
+            taint=None,
+            confidence=0.0,
+            title="",
+            causes=(),
+            evidence=tuple(structs.replace(one, text="", weight=0.0) for one in incident.evidence),
+            ruled_out=tuple(structs.replace(one, because="") for one in incident.ruled_out),
+            suspects=(),
+        )
+    )
+
+
+def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diagnosis, lost: float) -> Incident:
+    ranks, nodes, gpus = _culprits(diagnosis.suspects, facts)
+    everyone = tuple(sorted(memory.rank_nodes))
+    legitimate = case.legitimate
+    return Incident(
+        id=case.id,
+        revision=0,
+        job=memory.key,
+        attempt=case.attempt,
+        cluster=memory.cluster,
+        state=case.state,
+        severity="info" if legitimate else _severity(diagnosis.cause, facts),
+        title=_title(diagnosis.cause, facts),
+        cause=diagnosis.cause.cause,
+        layer="none" if legitimate else diagnosis.cause.layer,
+        confidence=round(diagnosis.confidence, 2),
+        onset_step=case.onset_step,
+        onset_time=case.onset_time,
+        opened_time=case.opened_time,
+        updated_time=memory.clock,
+        end_step=case.end_step,
+        end_time=case.end_time,
+        ranks=ranks,
+        nodes=nodes,
+        gpus=gpus,
+        suspects=diagnosis.suspects,
+        affected=Affected(
+            ranks=tuple(rank for rank in everyone if rank not in ranks),
+            nodes=tuple(sorted(set(memory.rank_nodes.values()) - set(nodes))),
+            jobs=(memory.key,),
+        ),
+        causes=diagnosis.ranked,
+        evidence=diagnosis.evidence,
+        ruled_out=diagnosis.ruled_out,
+        blind=tuple(one.text for one in diagnosis.evidence if one.status == "unknown" and one.weight == 0.0),
+        gpu_hours_lost=round(lost / 3600.0, 3),
+        taint=_taint(memory, case),
+        detections=tuple(sorted(case.detections)),
+        linked=case.linked,
+        acknowledged_by=case.acknowledged_by,
+    )
+
+
+def _said_by_person(diagnosis: Diagnosis, case: Case, causes: tuple[Cause, ...]) -> Diagnosis:
+    """A person who closes an incident has the last word on its cause."""
+    named = next((cause for cause in causes if cause.cause == case.named_cause), None)
+    return diagnosis if named is None else structs.replace(diagnosis, cause=named, confidence=1.0)
+
+
+def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
+    """Ranks, nodes and GPUs behind the suspects, as far as the placement tells."""
+    ranks = {int(one.id) for one in suspects if one.kind == "rank"}
+    nodes = {one.id for one in suspects if one.kind == "node"}
+    gpus = {one.id for one in suspects if one.kind == "gpu"}
+    ranks |= {rank for rank, gpu in facts.rank_gpus.items() if gpu and gpu in gpus}
+    ranks |= {rank for rank, node in facts.rank_nodes.items() if node in nodes}
+    nodes |= {facts.rank_nodes[rank] for rank in ranks if facts.rank_nodes.get(rank)}
+    nodes |= {event.node for event in facts.events if event.subject and event.subject in gpus}
+    gpus |= {facts.rank_gpus[rank] for rank in ranks if facts.rank_gpus.get(rank)}
+    return tuple(sorted(ranks)), tuple(sorted(nodes)), tuple(sorted(gpus))
+
+
+def _severity(cause: Cause, facts: Facts) -> Severity:
+    """That of the cause; lower where the job hardly feels it, higher for the unknown that costs much."""
+    moved = moved_by(facts, "step_seconds")
+    if moved is None or moved[0] <= 0:
+        return cause.severity
+    slowdown = moved[1] / moved[0] - 1
+    if cause.severity == "error" and slowdown < SLIGHT:
+        return "warning"
+    if cause.cause == UNKNOWN and slowdown >= GRAVE:
+        return "error"
+    return cause.severity
+
+
+def _title(cause: Cause, facts: Facts) -> str:
+    for signal in EFFECTS:
+        found = next((one for one in facts.detections if one.signal == signal), None)
+        if found is not None:
+            return f"{cause.title}: {signal} {change(signal, found.before, found.after)}"
+    return cause.title
+
+
+def _taint(memory: CorrelateMemory, case: Case) -> Taint | None:
+    last = case.end_step if case.end_step is not None else memory.step
+    if case.onset_step is None or last is None or last < case.onset_step:
+        return None
+    inside = tuple(step for step in memory.saves if case.onset_step <= step <= last)
+    return Taint(from_step=case.onset_step, to_step=last, checkpoints=inside)
+
+
+def _earlier(memory: CorrelateMemory, case: Case) -> str:
+    """A resolved case of the same cause, which this one repeats."""
+    earlier = [
+        one
+        for one in memory.cases.values()
+        if one.state in ("resolved", "closed") and one.cause == case.cause and one.onset_time < case.onset_time
+    ]
+    return max(earlier, key=lambda one: one.onset_time).id if earlier else ""

@@ -1,0 +1,181 @@
+"""Which findings belong together: one cause explains them, their entities agree, and their onsets fit.
+
+Nearness in time alone never merges: a finding joins a case only where the leading cause of both together explains it.
+"""
+
+from collections.abc import Iterable
+
+from playbooks.cause import Cause
+from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
+from playbooks.facts import Facts, frozen_normals
+from schemas.detection import Detection
+from schemas.ids import derived_id
+from schemas.telemetry import Event
+from streams.stages.correlate import cost
+from streams.stages.correlate.memory import Case, CorrelateMemory
+
+Finding = Detection | Event
+LEAD_SECONDS = 900.0
+"""A finding may have begun so long before the case it joins."""
+TAIL_SECONDS = 120.0
+"""A finding may begin so long after the last member has ended."""
+TOGETHER_SECONDS = 60.0
+"""Two different culprits belong to one case only if they began so close to each other."""
+FORGOTTEN_SECONDS = 1800.0
+"""A sign that explains nothing is forgotten after this."""
+MOST_EVENTS = 64
+
+
+def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, everything: bool) -> None:
+    """Give every waiting finding its place: in a case that explains it, in a new one, or none yet.
+
+    Args:
+        memory: of the job.
+        causes: the catalogue.
+        hold: seconds a finding waits for others before it may open a case.
+        everything: the stream has ended, nothing more is coming.
+    """
+    placed = True
+    while placed:
+        placed = False
+        for finding in _in_order(memory):
+            batch = _alike(memory, finding)
+            case = _home(memory, causes, batch)
+            due = everything or memory.clock - finding.time >= hold
+            if case is None and due and opens(causes, finding):
+                case, batch = _open(memory, finding), [finding]
+            if case is not None:
+                for one in batch:
+                    _join(memory, case, one)
+                placed = True
+                break
+    _forget(memory)
+
+
+def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding] = ()) -> Facts:
+    """Gather what a diagnosis may look at."""
+    detections = list(case.detections.values()) if case else []
+    events = list(case.events) if case else []
+    for finding in extra:
+        if isinstance(finding, Detection):
+            detections.append(finding)
+        else:
+            events.append(finding)
+    onsets = [one.onset_time for one in detections] + [one.time for one in events]
+    counts: dict[str, int] = {}
+    for node in memory.rank_nodes.values():
+        counts[node] = counts.get(node, 0) + 1
+    return Facts(
+        detections=tuple(sorted(detections, key=lambda one: (one.onset_time, one.id))),
+        events=tuple(sorted(events, key=lambda one: (one.time, one.node, one.seq))),
+        tracks=memory.tracks,
+        normals=case.normals if case else {},
+        onset_time=min(onsets, default=0.0),
+        end_time=case.end_time if case and case.end_time is not None else float("inf"),
+        node_ranks=counts,
+        rank_nodes=memory.rank_nodes,
+        rank_gpus=memory.rank_gpus,
+    )
+
+
+def _in_order(memory: CorrelateMemory) -> list[Finding]:
+    waiting: list[Finding] = [*memory.waiting.values(), *memory.waiting_events]
+    return sorted(waiting, key=lambda one: (_onset(one), _identity(one)))
+
+
+def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
+    """The findings of the same kind that began together: eight slow ranks of a node are one story."""
+    if isinstance(finding, Event):
+        return [finding]
+    kind = (finding.detector, finding.signal, finding.part, finding.attempt)
+    return [
+        one
+        for one in memory.waiting.values()
+        if (one.detector, one.signal, one.part, one.attempt) == kind
+        and abs(one.onset_time - finding.onset_time) <= TOGETHER_SECONDS
+    ]
+
+
+def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Finding]) -> Case | None:
+    for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
+        if case.state in ("open", "recovering") and all(_fits_in_time(case, one) for one in batch):
+            together = diagnose(facts_of(memory, case, batch), causes)
+            if all(_explains_both(together, case, one) and _agrees(together, case, one) for one in batch):
+                return case
+    return None
+
+
+def _fits_in_time(case: Case, finding: Finding) -> bool:
+    onset = _onset(finding)
+    latest = float("inf") if case.quiet_since is None else case.quiet_since + TAIL_SECONDS
+    return case.onset_time - LEAD_SECONDS <= onset <= latest
+
+
+def _explains_both(together: Diagnosis, case: Case, finding: Finding) -> bool:
+    """The leading cause explains the newcomer and what the case was opened for."""
+    seed = case.detections.get(case.seed)
+    members: list[Finding] = [seed] if seed is not None else list(case.events[:1])
+    return all(explains(together.cause, one) for one in (*members, finding))
+
+
+def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:
+    """Culprits of different nodes are one story only where they began together."""
+    if together.cause.blames not in ("rank", "node", "gpu") or isinstance(finding, Event):
+        return True
+    known = {node for one in case.detections.values() if one.detector == finding.detector for node in one.nodes}
+    if not finding.nodes or not known or known & set(finding.nodes):
+        return True
+    return abs(finding.onset_time - case.onset_time) <= TOGETHER_SECONDS
+
+
+def _open(memory: CorrelateMemory, finding: Finding) -> Case:
+    seed = _identity(finding)
+    case = Case(
+        id=derived_id(memory.key, finding.attempt, "incident", seed),
+        seed=seed,
+        attempt=finding.attempt,
+        onset_step=_onset_step(memory, finding),
+        onset_time=_onset(finding),
+        opened_time=finding.time,
+        normals=frozen_normals(memory.tracks, _onset(finding)),
+    )
+    memory.cases[case.id] = case
+    cost.begin(memory, case)
+    return case
+
+
+def _join(memory: CorrelateMemory, case: Case, finding: Finding) -> None:
+    case.attempt = max(case.attempt, finding.attempt)
+    if isinstance(finding, Detection):
+        del memory.waiting[finding.id]
+        case.detections[finding.id] = finding
+    else:
+        memory.waiting_events.remove(finding)
+        if len(case.events) < MOST_EVENTS:
+            case.events.append(finding)
+    if _onset(finding) < case.onset_time:
+        case.onset_time = _onset(finding)
+    step = _onset_step(memory, finding)
+    if step is not None and (case.onset_step is None or step < case.onset_step):
+        case.onset_step = step
+
+
+def _forget(memory: CorrelateMemory) -> None:
+    for one in list(memory.waiting.values()):
+        if one.end_time is not None and memory.clock - one.end_time > FORGOTTEN_SECONDS:
+            del memory.waiting[one.id]
+    memory.waiting_events = [one for one in memory.waiting_events if memory.clock - one.time <= FORGOTTEN_SECONDS]
+
+
+def _onset(finding: Finding) -> float:
+    return finding.time if isinstance(finding, Event) else finding.onset_time
+
+
+def _onset_step(memory: CorrelateMemory, finding: Finding) -> int | None:
+    return memory.step if isinstance(finding, Event) else finding.onset_step
+
+
+def _identity(finding: Finding) -> str:
+    if isinstance(finding, Detection):
+        return finding.id
+    return derived_id(finding.node, finding.boot, finding.seq, finding.event, finding.time)

@@ -1,0 +1,47 @@
+"""The life of a case: open while a member is active, recovering until the job has been well for a while, resolved."""
+
+from streams.stages.correlate.memory import Case, CorrelateMemory
+
+WELL_STEPS = 20
+WELL_SECONDS = 30.0
+KEPT_SECONDS = 86400.0
+"""A resolved case is remembered so long, to link its recurrence."""
+
+
+def live(memory: CorrelateMemory) -> None:
+    """Move every case to the state its members say."""
+    for case in list(memory.cases.values()):
+        if case.state in ("open", "recovering"):
+            _move(memory, case)
+        elif case.end_time is not None and memory.clock - case.end_time > KEPT_SECONDS:
+            del memory.cases[case.id]
+
+
+def step_closed(memory: CorrelateMemory) -> None:
+    """Count the steps for which recovering cases have been well."""
+    for case in memory.cases.values():
+        if case.state == "recovering":
+            case.quiet_steps += 1
+
+
+def _move(memory: CorrelateMemory, case: Case) -> None:
+    ends = [one.end_time for one in case.detections.values()]
+    if not ends or any(end is None for end in ends):
+        if case.state == "recovering":
+            case.state, case.quiet_since, case.quiet_steps = "open", None, 0
+            case.end_step = case.end_time = None
+        return
+    if case.quiet_since is None:
+        _quieten(case)
+    assert case.quiet_since is not None
+    well = case.quiet_steps >= WELL_STEPS and memory.clock - case.quiet_since >= WELL_SECONDS
+    if well or (memory.ended and not case.dead):
+        case.state = "resolved"
+
+
+def _quieten(case: Case) -> None:
+    """The last active member has ended."""
+    last = max(case.detections.values(), key=lambda one: (one.end_time or 0.0, one.id))
+    steps = [one.end_step for one in case.detections.values() if one.end_step is not None]
+    case.state, case.quiet_since, case.quiet_steps = "recovering", last.end_time, 0
+    case.end_time, case.end_step = last.end_time, max(steps, default=None)

@@ -1,0 +1,70 @@
+"""What the correlate stage remembers of one job."""
+
+from msgspec import Struct, field
+
+from playbooks.facts import Track
+from schemas.detection import Detection
+from schemas.incident import State
+from schemas.telemetry import Event
+
+
+class Case(Struct):
+    """An incident in the making.
+
+    Attributes:
+        seed: id of the finding that opened it; the incident's id is derived from it.
+        detections: members by id, each in its last revision.
+        quiet_since: Unix seconds since when no member is active any more; None while one is.
+        quiet_steps: steps closed since then.
+        lost_seconds: seconds of the job lost against its normal pace.
+        normals: healthy levels of the job's signals, frozen when the case was opened.
+        normal_interval: seconds from step to step before the onset; None where it was not learned.
+        told: the draft as it was last sent, without what changes at every step.
+        told_lost: GPU seconds lost as they were last told.
+        dead: the attempt has ended, so nothing of it will recover by itself.
+    """
+
+    id: str
+    seed: str
+    attempt: int
+    onset_step: int | None
+    onset_time: float
+    opened_time: float
+    detections: dict[str, Detection] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    state: State = "open"
+    quiet_since: float | None = None
+    quiet_steps: int = 0
+    end_step: int | None = None
+    end_time: float | None = None
+    lost_seconds: float = 0.0
+    normals: dict[str, float] = field(default_factory=dict)
+    normal_interval: float | None = None
+    linked: str = ""
+    acknowledged_by: str = ""
+    legitimate: bool = False
+    named_cause: str = ""
+    cause: str = ""
+    told: bytes = b""
+    told_lost: float = 0.0
+    dead: bool = False
+
+
+class CorrelateMemory(Struct):
+    """The whole of it, for one key."""
+
+    key: str
+    cluster: str = "default"
+    attempt: int = 0
+    world_size: int = 0
+    clock: float = 0.0
+    step: int | None = None
+    step_time: float | None = None
+    ended: bool = False
+    rank_nodes: dict[int, str] = field(default_factory=dict)
+    rank_gpus: dict[int, str] = field(default_factory=dict)
+    tracks: dict[str, Track] = field(default_factory=dict)
+    waiting: dict[str, Detection] = field(default_factory=dict)
+    waiting_events: list[Event] = field(default_factory=list)
+    cases: dict[str, Case] = field(default_factory=dict)
+    saves: list[int] = field(default_factory=list)

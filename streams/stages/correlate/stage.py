@@ -1,0 +1,135 @@
+"""The correlate stage itself: which record goes where, and what is said in which order."""
+
+from collections.abc import Iterable, Iterator
+
+from playbooks.cause import Cause
+from playbooks.diagnosis import explains, opens
+from schemas.detection import Detection, Vitals
+from schemas.telemetry import Event, Tick
+from schemas.topics import Record
+from streams.stages.correlate import cost, life, tracks
+from streams.stages.correlate.draft import draft
+from streams.stages.correlate.grouping import settle
+from streams.stages.correlate.memory import Case, CorrelateMemory
+from streams.stages.stage import Sent
+
+KEPT_SAVES = 64
+
+
+class Correlate:
+    """From detections and events of one job to incidents.
+
+    Args:
+        causes: the catalogue.
+        hold: seconds a finding waits for others before it opens an incident.
+    """
+
+    name = "correlate"
+    memory = CorrelateMemory
+
+    def __init__(self, causes: tuple[Cause, ...], hold: float = 10.0) -> None:
+        if not hold >= 0:
+            raise ValueError(f"hold: seconds, 0 or more, not {hold}")
+        self.causes = causes
+        self.hold = hold
+
+    def blank(self, key: str) -> CorrelateMemory:
+        """Make the memory of a job that has not been seen yet."""
+        return CorrelateMemory(key=key)
+
+    def feed(self, memory: CorrelateMemory, record: Record) -> Iterable[Sent]:
+        """Take one detection, one set of vitals, or one event."""
+        if isinstance(record, Detection):
+            _take_detection(memory, record)
+        elif isinstance(record, Vitals):
+            _take_vitals(memory, record)
+        elif isinstance(record, Event):
+            self._take_event(memory, record)
+        elif isinstance(record, Tick):
+            memory.clock = max(memory.clock, record.time)
+        yield from self._tell(memory, everything=False)
+
+    def flush(self, memory: CorrelateMemory) -> Iterable[Sent]:
+        """Nothing more will come: what waits for others waits no longer."""
+        yield from self._tell(memory, everything=True)
+
+    def _tell(self, memory: CorrelateMemory, everything: bool) -> Iterator[Sent]:
+        if memory.waiting or memory.waiting_events:
+            settle(memory, self.causes, self.hold, everything)
+        before = {case.id for case in memory.cases.values() if case.state in ("open", "recovering")}
+        life.live(memory)
+        for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
+            if case.id in before or not case.told or case.state == "closed":
+                incident = draft(memory, case, self.causes)
+                if incident is not None:
+                    yield Sent("drafts", memory.key, incident)
+
+    def _take_event(self, memory: CorrelateMemory, event: Event) -> None:
+        memory.cluster = event.cluster
+        match event.event:
+            case "attempt.started":
+                _start(memory, event)
+            case "attempt.ended":
+                _end(memory, event)
+            case "checkpoint.end":
+                step = event.data.get("step")
+                if isinstance(step, int):
+                    memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
+            case "incident.acknowledged" | "incident.closed":
+                _by_person(memory, event)
+        if opens(self.causes, event) or any(explains(cause, event) for cause in self.causes):
+            memory.waiting_events.append(event)
+
+
+def _take_detection(memory: CorrelateMemory, detection: Detection) -> None:
+    memory.clock = max(memory.clock, detection.time)
+    for case in memory.cases.values():
+        if detection.id in case.detections:
+            case.detections[detection.id] = detection
+            return
+    memory.waiting[detection.id] = detection
+
+
+def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
+    if vitals.of == "step" and vitals.step is not None:
+        steps = max(1, vitals.step - memory.step) if memory.step is not None else 1
+        cost.accrue(memory, vitals, memory.step_time, steps)
+        life.step_closed(memory)
+    tracks.take(memory, vitals)
+
+
+def _start(memory: CorrelateMemory, event: Event) -> None:
+    """Another attempt: other places, and steps that may start again further back."""
+    memory.attempt, memory.ended = event.attempt, False
+    memory.step = memory.step_time = None
+    memory.rank_nodes, memory.rank_gpus = {}, {}
+    placement = event.data.get("placement")
+    for place in placement if isinstance(placement, list) else []:
+        if isinstance(place, dict) and isinstance(place.get("rank"), int):
+            memory.rank_nodes[place["rank"]] = str(place.get("node", ""))
+            memory.rank_gpus[place["rank"]] = str(place.get("gpu", ""))
+
+
+def _end(memory: CorrelateMemory, event: Event) -> None:
+    memory.ended = True
+    for case in memory.cases.values():
+        case.dead |= event.data.get("reason") not in ("finished", "stopped", "time_limit", "requeued")
+
+
+def _by_person(memory: CorrelateMemory, event: Event) -> None:
+    case = memory.cases.get(event.subject)
+    if case is None:
+        return
+    person = str(event.data.get("by") or "somebody")
+    if event.event == "incident.acknowledged":
+        case.acknowledged_by = person
+        return
+    _close(memory, case, event, person)
+
+
+def _close(memory: CorrelateMemory, case: Case, event: Event, person: str) -> None:
+    case.state, case.acknowledged_by = "closed", case.acknowledged_by or person
+    case.legitimate = bool(event.data.get("legitimate"))
+    case.named_cause = str(event.data.get("cause") or "")
+    case.end_time = case.end_time if case.end_time is not None else memory.clock
+    case.end_step = case.end_step if case.end_step is not None else memory.step

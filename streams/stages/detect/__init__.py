@@ -1,0 +1,15 @@
+"""The detect stage: from telemetry of one job to detections and vitals.
+
+repeats    drop what was seen before
+attempt    who takes part: ranks, nodes, GPUs, peer groups
+align      frames of all nodes meet at their step; steps close in order
+phases     legitimate phases and the time they explain
+derive     a closed step becomes the signals of the job and of each rank
+series     level shifts, spikes, limits and non-finite values of the job's signals
+peers      the slow rank among its peers
+saves      checkpoint pauses
+samples    what GPUs, nodes and mounts report between the steps
+progress   steps that no longer come
+silence    sources that no longer speak
+episodes   alarms become detections: raised, revised, ended
+"""

@@ -1,0 +1,77 @@
+"""Frames of all nodes meet at their step, and steps close in order.
+
+A step closes when every source that usually delivers has delivered, or when the allowed lateness has passed on the
+stream's clock. A source that misses five steps in a row is no longer waited for.
+"""
+
+from collections.abc import Iterator
+
+from schemas.telemetry import StepFrame
+from streams.stages.detect.memory import Alignment, FrameSource, OpenStep
+
+PATIENCE = 5
+LEARNING = 3
+MOST_OPEN = 4096
+
+
+def add(alignment: Alignment, frame: StepFrame) -> bool:
+    """Put a frame to its step; False when that step is closed already."""
+    if frame.step <= alignment.last_closed:
+        return False
+    step = alignment.open.get(frame.step)
+    if step is None:
+        step = alignment.open[frame.step] = OpenStep(step=frame.step, first_time=frame.time)
+    step.first_time = min(step.first_time, frame.time)
+    step.frames.append(frame)
+    return True
+
+
+def close_ready(alignment: Alignment, now: float, lateness: float) -> Iterator[OpenStep]:
+    """Close, in order, every step that is complete or has waited long enough.
+
+    Args:
+        now: the stream's clock, Unix seconds.
+        lateness: seconds a frame may come late.
+    """
+    while alignment.open:
+        step = alignment.open[min(alignment.open)]
+        waited = now - step.first_time >= lateness or len(alignment.open) > MOST_OPEN
+        if not waited and not (_is_next(alignment, step) and _is_complete(alignment, step)):
+            return
+        _close(alignment, step)
+        yield step
+
+
+def close_all(alignment: Alignment) -> Iterator[OpenStep]:
+    """Close everything that is open: the attempt, or the stream, has ended."""
+    while alignment.open:
+        step = alignment.open[min(alignment.open)]
+        _close(alignment, step)
+        yield step
+
+
+def _is_next(alignment: Alignment, step: OpenStep) -> bool:
+    return alignment.last_closed < 0 or step.step <= alignment.last_closed + alignment.stride
+
+
+def _is_complete(alignment: Alignment, step: OpenStep) -> bool:
+    if alignment.closed < LEARNING:
+        return any(other >= step.step + 2 for other in alignment.open)
+    here = {frame.node for frame in step.frames}
+    return all(
+        name in here or source.misses >= PATIENCE or source.every > 1 for name, source in alignment.sources.items()
+    )
+
+
+def _close(alignment: Alignment, step: OpenStep) -> None:
+    del alignment.open[step.step]
+    if alignment.last_closed >= 0:
+        alignment.stride = max(1, min(frame.every for frame in step.frames))
+    alignment.last_closed = step.step
+    alignment.closed += 1
+    here = {frame.node: frame for frame in step.frames}
+    for name, source in alignment.sources.items():
+        source.misses = 0 if name in here else source.misses + 1
+    for name, frame in here.items():
+        source = alignment.sources.setdefault(name, FrameSource(last_step=step.step))
+        source.last_step, source.every = step.step, frame.every

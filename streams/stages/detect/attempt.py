@@ -1,0 +1,81 @@
+"""Who takes part in an attempt: ranks with their node, GPU and peer group."""
+
+from typing import Any
+
+from schemas.telemetry import Event, StepFrame
+from streams.stages.detect.memory import Attempt, Participants
+
+
+def start(event: Event, before: Attempt | None) -> Attempt:
+    """Make the memory of an attempt out of its `attempt.started`.
+
+    Baselines of the job survive only when fingerprint and world size are known and unchanged.
+    """
+    data = event.data
+    attempt = Attempt(
+        number=event.attempt,
+        started=event.time,
+        world_size=_whole(data.get("world_size")),
+        fingerprint=str(data.get("fingerprint") or ""),
+        total_steps=_whole(data.get("total_steps")),
+    )
+    placement = data.get("placement")
+    for place in placement if isinstance(placement, list) else []:
+        if isinstance(place, dict) and isinstance(place.get("rank"), int):
+            enrol(
+                attempt.participants,
+                place["rank"],
+                str(place.get("node", "")),
+                str(place.get("gpu", "")),
+                _group(place),
+            )
+    attempt.world_size = attempt.world_size or len(attempt.participants.ranks)
+    if before is not None and same_configuration(before, attempt):
+        attempt.series = before.series
+    return attempt
+
+
+def same_configuration(before: Attempt, after: Attempt) -> bool:
+    """Tell whether what was normal before can be expected again."""
+    return bool(after.fingerprint) and (before.fingerprint, before.world_size) == (after.fingerprint, after.world_size)
+
+
+def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group: int = 0) -> int:
+    """Make sure a rank has its place; give the place."""
+    place = participants.index.get(rank)
+    if place is not None:
+        return place
+    place = participants.index[rank] = len(participants.ranks)
+    participants.ranks.append(rank)
+    participants.nodes.append(node)
+    participants.gpus.append(gpu)
+    participants.groups.append(group)
+    participants.last_steps.append(-1)
+    return place
+
+
+def enrol_frame(participants: Participants, frame: StepFrame) -> None:
+    """Enrol the ranks of a frame and note how far they have come."""
+    for rank in frame.ranks:
+        place = enrol(participants, rank, frame.node)
+        participants.last_steps[place] = max(participants.last_steps[place], frame.step)
+
+
+def behind(participants: Participants) -> tuple[int, ...]:
+    """Name the ranks that stopped first: those behind the others, where they are fewer than half."""
+    steps = [step for step in participants.last_steps if step >= 0]
+    if not steps:
+        return ()
+    top = max(steps)
+    late = [rank for rank, step in zip(participants.ranks, participants.last_steps, strict=True) if 0 <= step < top]
+    return tuple(sorted(late)) if 2 * len(late) < len(steps) else ()
+
+
+def _group(place: dict[str, Any]) -> int:  # Any: an event's data is whatever the launcher wrote
+    """Peers do the same work: the same pipeline stage."""
+    stage = place.get("pp", 0)
+    return stage if isinstance(stage, int) else 0
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,103 @@
+"""A closed step becomes numbers: arrays over the ranks, one value per signal of the job, and what is derived."""
+
+import numpy as np
+from msgspec import Struct, field
+
+from detectors.base import Floats
+from schemas.signals import signal_named
+from schemas.telemetry import Reading, StepFrame, is_finite
+from streams.stages.detect.memory import OpenStep, Participants
+
+OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
+_NOT_A_LEVEL = ("sample_id",)
+
+
+class ClosedStep(Struct):
+    """The numbers of one step.
+
+    Attributes:
+        time: Unix seconds at which the step ended: the latest of its frames.
+        interval: seconds since the step before ended, per step; NaN for the first.
+        ranks: signal -> seconds or counts per rank, shape (ranks,) in the order of the participants, NaN = rank silent.
+        own: seconds of own work per rank, shape (ranks,); NaN where it cannot be told.
+        job: signal -> finite value of the job as a whole.
+        readings: signal -> reading as the trainer gave it, absent and non-finite ones included.
+    """
+
+    step: int
+    time: float
+    interval: float
+    ranks: dict[str, Floats] = field(default_factory=dict)
+    own: Floats | None = None
+    job: dict[str, float] = field(default_factory=dict)
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+
+def derive(step: OpenStep, participants: Participants, previous_time: float, steps: int) -> ClosedStep:
+    """Assemble the frames of a step and derive loader share, tokens per second and the like.
+
+    Args:
+        previous_time: Unix seconds at which the last closed step ended; 0 when there is none.
+        steps: training steps since that one, at least 1.
+    """
+    time = max(frame.time for frame in step.frames)
+    interval = (time - previous_time) / steps if previous_time and time > previous_time else np.nan
+    closed = ClosedStep(step=step.step, time=time, interval=interval)
+    for frame in step.frames:
+        _place(closed, frame, participants)
+    _own_work(closed)
+    for name, row in closed.ranks.items():
+        if name not in closed.job and name not in _NOT_A_LEVEL and not np.isnan(row).all():
+            closed.job[name] = over_ranks(name, row)
+    _rates(closed)
+    return closed
+
+
+def over_ranks(name: str, row: Floats) -> float:
+    """One value of the job out of its ranks', by the rule in the signal table."""
+    rule = {"mean": np.nanmean, "median": np.nanmedian, "max": np.nanmax, "min": np.nanmin, "sum": np.nansum}
+    return float(rule[signal_named(name).over](row))
+
+
+def _place(closed: ClosedStep, frame: StepFrame, participants: Participants) -> None:
+    places = [participants.index[rank] for rank in frame.ranks]
+    for name, readings in frame.values.items():
+        row = closed.ranks.get(name)
+        if row is None:
+            row = closed.ranks[name] = np.full(len(participants.ranks), np.nan)
+        for place, reading in zip(places, readings, strict=True):
+            if is_finite(reading) and np.isnan(row[place]):
+                row[place] = reading
+    for name, reading in frame.job_values.items():
+        closed.readings.setdefault(name, reading)
+        if reading is not None and is_finite(reading):
+            closed.job.setdefault(name, float(reading))
+
+
+def _own_work(closed: ClosedStep) -> None:
+    """A rank's own work is its step without the waiting; else the sum of the parts it reports."""
+    step, wait = closed.ranks.get("step_seconds"), closed.ranks.get("wait_seconds")
+    if step is not None and wait is not None:
+        closed.own = step - wait
+        return
+    parts = [closed.ranks[name] for name in OWN_PARTS if name in closed.ranks]
+    if "compute_seconds" in closed.ranks:
+        closed.own = closed.ranks["compute_seconds"] + sum(
+            np.nan_to_num(part) for part in parts if part is not closed.ranks["compute_seconds"]
+        )
+
+
+def _rates(closed: ClosedStep) -> None:
+    job, ranks = closed.job, closed.ranks
+    seconds = job.get("step_seconds", 0.0)
+    if "loader_seconds" in ranks and "step_seconds" in ranks:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = ranks["loader_seconds"] / ranks["step_seconds"]
+        if np.isfinite(share).any():
+            job["loader_share"] = float(np.nanmean(np.where(np.isfinite(share), share, np.nan)))
+    elif "loader_seconds" in job and seconds > 0:
+        job.setdefault("loader_share", job["loader_seconds"] / seconds)
+    if "tokens" in job and seconds > 0:
+        job.setdefault("tokens_per_second", job["tokens"] / seconds)
+    if np.isfinite(closed.interval):
+        job["interval_seconds"] = closed.interval

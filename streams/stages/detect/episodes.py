@@ -1,0 +1,141 @@
+"""Alarms become detections: raised with a derived id, revised under the same id, and ended."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct, field, structs
+
+from detectors.base import Alarm
+from schemas.detection import Detection, Direction
+from schemas.ids import derived_id
+from schemas.signals import signal_named
+from schemas.telemetry import Reading
+from schemas.wording import change, step_words
+from streams.stages.detect.memory import Attempt, Moments
+
+_DIRECTIONS: dict[int, Direction] = {1: "up", -1: "down", 0: "none"}
+KEPT_MOMENTS = 600
+
+
+class Found(Struct, kw_only=True):
+    """What an alarm is about: everything that the detector, which knows only columns, cannot say.
+
+    Attributes:
+        stepped: True where rows are steps, False where they are moments.
+        time: Unix seconds at which it was found.
+        onset_time: Unix seconds of the onset row.
+        text: a sentence of its own; "" for the usual one.
+    """
+
+    detector: str
+    signal: str
+    subject: str = "job"
+    stepped: bool = True
+    time: float
+    onset_time: float
+    step: int | None = None
+    onset_step: int | None = None
+    ranks: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    gpus: tuple[str, ...] = ()
+    part: str = ""
+    numbers: dict[str, float] = field(default_factory=dict)
+    text: str = ""
+
+
+def follow(job: str, cluster: str, attempt: Attempt, alarm: Alarm, found: Found) -> Iterator[Detection]:
+    """Turn an alarm into the detection that it raises, revises or ends; an end of nothing says nothing."""
+    place = f"{found.detector}|{found.signal}|{found.subject}|{alarm.kind}"
+    active = attempt.active.get(place)
+    if alarm.over:
+        if active is not None:
+            del attempt.active[place]
+            yield ended(active, found.step, found.time)
+        return
+    if active is None:
+        detection = _raised(job, cluster, attempt.number, alarm, found)
+    else:
+        detection = _revised(active, alarm, found)
+    attempt.active[place] = detection
+    yield detection
+
+
+def end_all(attempt: Attempt, step: int | None, time: float) -> Iterator[Detection]:
+    """End every detection that is still active."""
+    for detection in attempt.active.values():
+        yield ended(detection, step, time)
+    attempt.active.clear()
+
+
+def ended(detection: Detection, step: int | None, time: float) -> Detection:
+    """The last revision of a detection."""
+    last = step if detection.onset_step is not None else None
+    return structs.replace(detection, revision=detection.revision + 1, end_step=last, end_time=time)
+
+
+def note_moment(moments: Moments, step: int, time: float) -> None:
+    """Remember when a step ended, so that an onset can be dated."""
+    moments.steps.append(step)
+    moments.times.append(time)
+    if len(moments.steps) > KEPT_MOMENTS:
+        del moments.steps[0], moments.times[0]
+
+
+def time_of(moments: Moments, step: int, otherwise: float) -> float:
+    """Unix seconds at which a step ended; of the next one known after it."""
+    for known, time in zip(reversed(moments.steps), reversed(moments.times), strict=True):
+        if known < step:
+            break
+        otherwise = time
+    return otherwise
+
+
+def _raised(job: str, cluster: str, attempt: int, alarm: Alarm, found: Found) -> Detection:
+    onset = found.onset_step if found.stepped else round(found.onset_time, 3)
+    return Detection(
+        id=derived_id(job, attempt, found.detector, found.signal, found.subject, alarm.kind, onset),
+        job=job,
+        attempt=attempt,
+        cluster=cluster,
+        detector=found.detector,
+        signal=found.signal,
+        layer=signal_named(found.signal).layer,
+        subject=found.subject,
+        direction=_DIRECTIONS[alarm.direction],
+        onset_step=found.onset_step,
+        onset_time=found.onset_time,
+        step=found.step,
+        time=found.time,
+        before=_reading(alarm.before),
+        after=_reading(alarm.after),
+        limit=_reading(alarm.limit),
+        score=alarm.score,
+        ranks=found.ranks,
+        nodes=found.nodes,
+        gpus=found.gpus,
+        part=found.part or alarm.kind,
+        numbers={**alarm.numbers, **found.numbers},
+        text=found.text or _sentence(alarm, found),
+    )
+
+
+def _revised(active: Detection, alarm: Alarm, found: Found) -> Detection:
+    return structs.replace(
+        active,
+        revision=active.revision + 1,
+        after=_reading(alarm.after),
+        score=max(active.score, alarm.score),
+        part=found.part or active.part,
+        numbers={**active.numbers, **alarm.numbers, **found.numbers},
+        text=found.text or _sentence(alarm, found),
+    )
+
+
+def _sentence(alarm: Alarm, found: Found) -> str:
+    where = "" if found.subject == "job" else f" of {found.subject}"
+    since = f" since {step_words(found.onset_step)}" if found.onset_step is not None else ""
+    return f"{found.signal}{where} {change(found.signal, _reading(alarm.before), _reading(alarm.after))}{since}"
+
+
+def _reading(value: float) -> Reading:
+    """A detector's NaN means that it has no such number."""
+    return None if value != value else value

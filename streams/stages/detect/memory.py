@@ -1,0 +1,208 @@
+"""What the detect stage remembers of one job: plain values and columnar arrays, so that a snapshot is one copy."""
+
+from msgspec import Struct, field
+
+from detectors.base import Flags, Floats
+from detectors.checkpoint import CheckpointMemory
+from detectors.level_shift import LevelShiftMemory
+from detectors.nonfinite import NonFiniteMemory
+from detectors.sawtooth import SawtoothMemory
+from detectors.slow_rank import SlowRankMemory
+from detectors.spike import SpikeMemory
+from detectors.sustained import SustainedMemory
+from schemas.detection import Detection
+from schemas.telemetry import SampleFrame, StepFrame
+
+
+class Seen(Struct):
+    """Sequence numbers of one source: a window below the highest."""
+
+    top: int
+    latest: float
+    flags: Flags
+
+
+class Participants(Struct):
+    """Who takes part in an attempt; all lists in the same order, one entry per rank."""
+
+    ranks: list[int] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    gpus: list[str] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    index: dict[int, int] = field(default_factory=dict)
+    last_steps: list[int] = field(default_factory=list)
+
+
+class FrameSource(Struct):
+    """How regularly a source delivers step frames."""
+
+    last_step: int
+    misses: int = 0
+    every: int = 1
+
+
+class OpenStep(Struct):
+    """A step whose frames are still coming in."""
+
+    step: int
+    first_time: float
+    frames: list[StepFrame] = field(default_factory=list)
+
+
+class Alignment(Struct):
+    """Steps on their way to being closed, in order."""
+
+    open: dict[int, OpenStep] = field(default_factory=dict)
+    sources: dict[str, FrameSource] = field(default_factory=dict)
+    last_closed: int = -1
+    last_time: float = 0.0
+    closed: int = 0
+    stride: int = 1
+
+
+class Phase(Struct):
+    """A legitimate phase: open until its end, or until its budget is used up."""
+
+    name: str
+    begin: float
+    end: float | None = None
+    steps: int = 0
+
+
+class Phases(Struct):
+    """Phases that are open, and the last ones that ended."""
+
+    open: dict[str, Phase] = field(default_factory=dict)
+    ended: list[Phase] = field(default_factory=list)
+
+
+class Moments(Struct):
+    """When the last steps ended: arrays of the same length, oldest first."""
+
+    steps: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+
+class JobSeries(Struct):
+    """The job's own signals as columns, and what each detector remembers of them."""
+
+    names: list[str] = field(default_factory=list)
+    level: LevelShiftMemory | None = None
+    spiky: list[str] = field(default_factory=list)
+    spike: SpikeMemory | None = None
+    marked: list[str] = field(default_factory=list)
+    nonfinite: NonFiniteMemory | None = None
+    sustained: dict[str, SustainedMemory] = field(default_factory=dict)
+    schedule: dict[str, tuple[float, int]] = field(default_factory=dict)
+    normal: dict[str, float] = field(default_factory=dict)
+    rows: int = 0
+
+
+class Peers(Struct):
+    """Own work of every rank, and a slow average of its parts, one array per part, shape (ranks,)."""
+
+    slow: SlowRankMemory | None = None
+    parts: dict[str, Floats] = field(default_factory=dict)
+
+
+class Saves(Struct):
+    """Checkpoints of the attempt."""
+
+    memory: CheckpointMemory | None = None
+    begun: dict[int, float] = field(default_factory=dict)
+    last_step: int = -1
+    last_end: float = 0.0
+    pause: float = 0.0
+
+
+class EntitySignal(Struct):
+    """One signal over all entities of a kind: `counts` per reporter, shape (reporters,), the rest per entity."""
+
+    level: LevelShiftMemory | None = None
+    flag: SustainedMemory | None = None
+    counts: Floats | None = None
+    count_times: Floats | None = None
+    normal: float | None = None
+
+
+class Entities(Struct):
+    """All entities of one kind, in order of their first appearance.
+
+    A mount is one entity reported by many nodes; a GPU, a node, a NIC or a disk is reported by one.
+
+    Attributes:
+        reporters: (node, id) pairs as one word -> place; `entity` gives the entity of each place.
+        names: the entities; `nodes` and `ranks` belong to them ("" and -1 where there are several or none).
+    """
+
+    reporters: dict[str, int] = field(default_factory=dict)
+    entity: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+    index: dict[str, int] = field(default_factory=dict)
+    signals: dict[str, EntitySignal] = field(default_factory=dict)
+
+
+class Samples(Struct):
+    """Sample frames waiting for their moment to close, and the entities they speak of."""
+
+    waiting: dict[int, list[SampleFrame]] = field(default_factory=dict)
+    closed: int = -1
+    kinds: dict[str, Entities] = field(default_factory=dict)
+
+
+class Voices(Struct):
+    """When each source was last heard."""
+
+    names: list[str] = field(default_factory=list)
+    latest: list[float] = field(default_factory=list)
+    checked: int = -1
+    silence: SawtoothMemory | None = None
+
+
+class Attempt(Struct):
+    """Everything that dies with an attempt."""
+
+    number: int
+    started: float | None = None
+    ended: float | None = None
+    world_size: int = 0
+    fingerprint: str = ""
+    participants: Participants = field(default_factory=Participants)
+    alignment: Alignment = field(default_factory=Alignment)
+    phases: Phases = field(default_factory=Phases)
+    moments: Moments = field(default_factory=Moments)
+    series: JobSeries = field(default_factory=JobSeries)
+    peers: Peers = field(default_factory=Peers)
+    saves: Saves = field(default_factory=Saves)
+    progress: float | None = None
+    top_step: int = -1
+    stalled: SawtoothMemory | None = None
+    stall_checked: int = -1
+    gpu_util: float | None = None
+    total_steps: int = 0
+    voices: Voices = field(default_factory=Voices)
+    active: dict[str, Detection] = field(default_factory=dict)
+
+
+class Counters(Struct):
+    """What became of the records of this key."""
+
+    records: int = 0
+    repeated: int = 0
+    late: int = 0
+
+
+class DetectMemory(Struct):
+    """The whole of it, for one key."""
+
+    key: str
+    cluster: str = "default"
+    clock: float = 0.0
+    idle: float = 0.0
+    last_tick: float | None = None
+    seen: dict[str, Seen] = field(default_factory=dict)
+    attempt: Attempt | None = None
+    samples: Samples = field(default_factory=Samples)
+    counters: Counters = field(default_factory=Counters)

@@ -1,0 +1,97 @@
+"""The slow rank: own work of every rank against its peers, and the part of the work that explains it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from detectors.base import Alarm, Floats, grow
+from detectors.slow_rank import SlowRank
+from schemas.wording import amount, step_words
+from streams.stages.detect.derive import OWN_PARTS, ClosedStep
+from streams.stages.detect.episodes import Found, time_of
+from streams.stages.detect.memory import Attempt, Participants, Peers
+
+_SLOW_RANK = SlowRank()
+_SMOOTHING = 0.1
+_EXPLAINS = 0.5
+"""A part is named when it holds at least this share of the excess."""
+
+
+def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[tuple[Alarm, Found]]:
+    """Compare the ranks' own work of one step; steps inside a legitimate phase are left out."""
+    peers, people = attempt.peers, attempt.participants
+    if closed.own is None or explained or not people.ranks:
+        return
+    _fit(peers, people)
+    _average(peers, closed, len(people.ranks))
+    assert peers.slow is not None
+    for alarm in _SLOW_RANK.update(peers.slow, closed.step, _full(closed.own, len(people.ranks))):
+        yield alarm, _found(attempt, alarm, closed)
+
+
+def _fit(peers: Peers, people: Participants) -> None:
+    width = len(people.ranks)
+    if peers.slow is None:
+        peers.slow = _SLOW_RANK.blank(width)
+    elif peers.slow.width < width:
+        peers.slow = grow(_SLOW_RANK, peers.slow, width)
+    _SLOW_RANK.with_groups(peers.slow, np.array(people.groups, dtype=np.int64))
+
+
+def _full(row: Floats, width: int) -> Floats:
+    """Ranks that were enrolled after the step have no reading in it."""
+    return row if len(row) == width else np.concatenate([row, np.full(width - len(row), np.nan)])
+
+
+def _average(peers: Peers, closed: ClosedStep, width: int) -> None:
+    for name in OWN_PARTS:
+        if name not in closed.ranks:
+            continue
+        row = _full(closed.ranks[name], width)
+        mean = _full(peers.parts[name], width) if name in peers.parts else row.copy()
+        mean = np.where(np.isnan(mean), row, mean + _SMOOTHING * np.nan_to_num(row - mean))
+        peers.parts[name] = mean
+
+
+def _found(attempt: Attempt, alarm: Alarm, closed: ClosedStep) -> Found:
+    people = attempt.participants
+    rank, node, gpu = people.ranks[alarm.series], people.nodes[alarm.series], people.gpus[alarm.series]
+    part, share = explaining_part(attempt.peers, people, alarm.series)
+    ratio = alarm.after / alarm.before if alarm.before else float("nan")
+    where = f" on {node}" if node else ""
+    return Found(
+        detector="slow_rank",
+        signal="own_seconds",
+        subject=f"rank:{rank}",
+        time=closed.time,
+        step=closed.step,
+        onset_step=alarm.onset,
+        onset_time=time_of(attempt.moments, alarm.onset, closed.time),
+        ranks=(rank,),
+        nodes=(node,) if node else (),
+        gpus=(gpu,) if gpu else (),
+        part=part,
+        numbers={"part_share": share} if part else {},
+        text=(
+            f"rank {rank}{where} works {ratio:.2f} × as long as its peers: {amount('own_seconds', alarm.after)} "
+            f"against {amount('own_seconds', alarm.before)} since {step_words(alarm.onset)}"
+            + (f"; {share:.0%} of it is {part}" if part else "")
+        ),
+    )
+
+
+def explaining_part(peers: Peers, people: Participants, series: int) -> tuple[str, float]:
+    """Name the part of a rank's work that holds most of its excess over the peers' median, and its share of it."""
+    groups = np.array(people.groups)
+    same = groups == groups[series]
+    excess: dict[str, float] = {}
+    for name, mean in peers.parts.items():
+        others = mean[same[: len(mean)]]
+        if series < len(mean) and np.isfinite(mean[series]) and np.isfinite(others).any():
+            excess[name] = float(mean[series] - np.nanmedian(others))
+    total = sum(value for value in excess.values() if value > 0)
+    if not excess or total <= 0:
+        return "", 0.0
+    name = max(excess, key=lambda part: excess[part])
+    share = excess[name] / total
+    return (name.removesuffix("_seconds"), share) if share >= _EXPLAINS else ("", 0.0)

@@ -1,0 +1,90 @@
+"""Steps that no longer come: the age of the last progress on the stream's clock, less what announced phases explain."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import structs
+
+from detectors.base import Alarm
+from detectors.stalled import Stalled
+from schemas.wording import amount, count, step_words
+from streams.stages.detect import phases
+from streams.stages.detect.attempt import behind
+from streams.stages.detect.episodes import Found
+from streams.stages.detect.memory import Attempt
+
+_STALLED = Stalled()
+IDLE_UTIL = 0.2
+IDLE_PATIENCE = 6.0
+"""GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
+
+
+def advanced(attempt: Attempt, step: int, time: float) -> None:
+    """Note a frame of a step: how long the job took to come so far is what it usually takes."""
+    if step <= attempt.top_step:
+        return
+    if attempt.progress is not None and attempt.stalled is not None and time > attempt.progress:
+        age = _unexplained(attempt, attempt.progress, time)
+        if age <= _STALLED.limits(attempt.stalled)[0]:
+            _STALLED.update(attempt.stalled, int(time), np.array([age]))
+    attempt.top_step = step
+    attempt.progress = max(attempt.progress or 0.0, time)
+
+
+def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
+    """Look at the age of the last progress, once per second of the stream's clock.
+
+    Args:
+        attempt: the one that should make progress.
+        now: the stream's clock, Unix seconds.
+    """
+    if attempt.ended is not None or int(now) <= attempt.stall_checked or _is_complete(attempt):
+        return
+    attempt.stall_checked = int(now)
+    since = attempt.progress if attempt.progress is not None else attempt.started
+    if since is None:
+        return
+    if attempt.stalled is None:
+        attempt.stalled = _STALLED.blank(1)
+    age = _unexplained(attempt, since, now)
+    for alarm in _STALLED.update(attempt.stalled, int(now), np.array([age])):
+        yield structs.replace(alarm, after=max(0.0, now - since)), _found(attempt, alarm, since, now)
+
+
+def _unexplained(attempt: Attempt, since: float, now: float) -> float:
+    """Seconds without progress that no phase explains; with idle GPUs they weigh less."""
+    age = max(0.0, now - since - phases.explained_seconds(attempt.phases, since, now))
+    idle = attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL
+    return age / IDLE_PATIENCE if idle else age
+
+
+def _is_complete(attempt: Attempt) -> bool:
+    return 0 < attempt.total_steps <= attempt.top_step
+
+
+def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
+    people = attempt.participants
+    first = behind(people)
+    places = [people.index[rank] for rank in first]
+    step = attempt.top_step if attempt.top_step >= 0 else None
+    who = f"; {count(len(first), 'rank')} stopped before the others: {_some(first)}" if first else ""
+    return Found(
+        detector="stalled",
+        signal="interval_seconds",
+        time=now,
+        step=step,
+        onset_step=step,
+        onset_time=since,
+        ranks=first,
+        nodes=tuple(sorted({people.nodes[place] for place in places if people.nodes[place]})),
+        gpus=tuple(people.gpus[place] for place in places if people.gpus[place]),
+        text=(
+            f"no step for {amount('interval_seconds', now - since)} after {step_words(step)}, "
+            f"limit {amount('interval_seconds', alarm.limit)}{who}"
+        ),
+    )
+
+
+def _some(ranks: tuple[int, ...]) -> str:
+    shown = ", ".join(str(rank) for rank in ranks[:3])
+    return shown + (f" and {len(ranks) - 3} more" if len(ranks) > 3 else "")

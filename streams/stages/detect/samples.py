@@ -1,0 +1,238 @@
+"""What GPUs, nodes, NICs, disks and mounts report between the steps.
+
+Samples are gathered into moments of five seconds; a moment closes when the stream's clock has passed it by the allowed
+lateness, so that order of arrival does not matter. Of several readings in one moment the last counts; counters become
+rates per second.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from detectors.base import Alarm, Floats, grow
+from schemas.signals import signal_named
+from schemas.telemetry import Reading, SampleFrame, is_finite
+from streams.stages.detect import watched
+from streams.stages.detect.episodes import Found
+from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
+from streams.stages.detect.series import SETTLING_STEPS
+
+MOMENT_SECONDS = 5.0
+
+
+def add(samples: Samples, frame: SampleFrame) -> bool:
+    """Put a frame to its moment; False when that moment is closed already."""
+    moment = int(frame.time // MOMENT_SECONDS)
+    if moment <= samples.closed:
+        return False
+    samples.waiting.setdefault(moment, []).append(frame)
+    return True
+
+
+def close_ready(samples: Samples, now: float, lateness: float) -> Iterator[tuple[int, list[SampleFrame]]]:
+    """Close, in order, the moments that have waited long enough; frames in the order of their time.
+
+    Args:
+        now: the stream's clock, Unix seconds; infinite to close everything.
+        lateness: seconds a sample may come late.
+    """
+    while samples.waiting:
+        moment = min(samples.waiting)
+        if (moment + 1) * MOMENT_SECONDS + lateness > now:
+            return
+        frames = samples.waiting.pop(moment)
+        samples.closed = moment
+        yield moment, sorted(frames, key=lambda frame: (frame.time, frame.node, frame.seq))
+
+
+class Moment:
+    """The readings of one moment, one row per signal over all reporters of a kind."""
+
+    def __init__(self, number: int, of: str, entities: Entities, frames: list[SampleFrame]) -> None:
+        """Gather the rows.
+
+        Args:
+            number: of the moment.
+            of: the kind.
+            entities: of that kind; new ones are enrolled.
+            frames: of that kind, in order of time.
+        """
+        self.number = number
+        self.of = of
+        self.time = max(frame.time for frame in frames)
+        self.entities = entities
+        places = [_enrol_frame(entities, of, frame) for frame in frames]
+        width = len(entities.reporters)
+        self.rows: dict[str, Floats] = {}
+        self.times = np.full(width, np.nan)
+        for frame, at in zip(frames, places, strict=True):
+            self.times[at] = frame.time
+            for signal, readings in frame.values.items():
+                row = self.rows.setdefault(signal, np.full(width, np.nan))
+                row[at] = [np.nan if not is_finite(reading) else reading for reading in readings]
+
+
+def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Iterator[tuple[Alarm, Found]]:
+    """Feed one moment to the detectors of its signals, and put the job's values into `vitals`."""
+    for name, raw in sorted(moment.rows.items()):
+        signal = signal_named(name)
+        known = moment.entities.signals.setdefault(name, EntitySignal())
+        is_counter = signal.kind == "counter"
+        row = _per_second(known, raw, moment.times) if is_counter else raw
+        if np.isfinite(row).any():
+            vitals[rate_name(name) if is_counter else name] = _over(signal.over, row)
+        if not _is_starting(attempt):
+            yield from _judge(attempt, moment, name, known, _per_entity(moment.entities, signal.over, row))
+
+
+def _is_starting(attempt: Attempt) -> bool:
+    """Before its first steps a job loads and compiles: nothing it shows then is normal."""
+    return attempt.number > 0 and attempt.series.rows <= SETTLING_STEPS
+
+
+def newly_normal(entities: Entities) -> dict[str, Reading]:
+    """The healthy levels over all entities that were learned or have changed since they were last told."""
+    news: dict[str, Reading] = {}
+    for name, known in entities.signals.items():
+        if known.level is None:
+            continue
+        signal = signal_named(name)
+        levels, _ = watched.entity_level_shift(name, signal.kind == "counter").baseline(known.level)
+        if np.isfinite(levels).any():
+            level = _over(signal.over, levels)
+            if level != known.normal:
+                known.normal = news[rate_name(name) if signal.kind == "counter" else name] = level
+    return news
+
+
+def freeze(samples: Samples, frozen: bool) -> None:
+    """Stop, or take up again, the learning of what is normal."""
+    for entities in samples.kinds.values():
+        for known in entities.signals.values():
+            if known.level is not None:
+                known.level.frozen[:] = frozen
+
+
+def rate_name(name: str) -> str:
+    """Name the rate of a counter.
+
+    >>> rate_name("storage_retries_total")
+    'storage_retries_per_second'
+    """
+    return f"{name.removesuffix('_total')}_per_second"
+
+
+def _enrol_frame(entities: Entities, of: str, frame: SampleFrame) -> list[int]:
+    """Enrol what a frame reports on; give the places in its order."""
+    places = []
+    for position, name in enumerate(frame.ids):
+        reporter = f"{frame.node}\x1f{name}"
+        if reporter not in entities.reporters:
+            entities.reporters[reporter] = len(entities.reporters)
+            entities.entity.append(_enrol(entities, of, name, frame.node))
+        place = entities.reporters[reporter]
+        if frame.ranks:
+            entities.ranks[entities.entity[place]] = frame.ranks[position]
+        places.append(place)
+    return places
+
+
+def _enrol(entities: Entities, of: str, name: str, node: str) -> int:
+    entity = f"{node}/{name}" if of in ("nic", "disk") else name
+    if entity not in entities.index:
+        entities.index[entity] = len(entities.names)
+        entities.names.append(entity)
+        entities.nodes.append("" if of in ("mount", "job") else node)
+        entities.ranks.append(-1)
+    return entities.index[entity]
+
+
+def _per_entity(entities: Entities, rule: str, row: Floats) -> Floats:
+    """Make one value per entity out of its reporters'."""
+    if len(entities.names) == len(row):
+        return row
+    owner = np.array(entities.entity)
+    merged = np.full(len(entities.names), np.nan)
+    for entity in range(len(entities.names)):
+        values = row[owner == entity]
+        if np.isfinite(values).any():
+            merged[entity] = _over(rule, values)
+    return merged
+
+
+def _per_second(known: EntitySignal, row: Floats, times: Floats) -> Floats:
+    """Increase since the last reading over the seconds between; a fall is a restart of the counter and has no rate."""
+    width = len(row)
+    counts = _widened(known.counts, width)
+    moments = _widened(known.count_times, width)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = (row - counts) / (times - moments)
+    rate = np.where((rate >= 0) & np.isfinite(rate), rate, np.nan)
+    seen = np.isfinite(row)
+    known.counts = np.where(seen, row, counts)
+    known.count_times = np.where(seen, times, moments)
+    return rate
+
+
+def _widened(row: Floats | None, width: int) -> Floats:
+    wide = np.full(width, np.nan)
+    if row is not None:
+        wide[: len(row)] = row
+    return wide
+
+
+def _judge(
+    attempt: Attempt, moment: Moment, name: str, known: EntitySignal, row: Floats
+) -> Iterator[tuple[Alarm, Found]]:
+    signal = signal_named(name)
+    if signal.bad == "none" or signal.kind in ("id", "schedule"):
+        return
+    width = len(row)
+    if signal.kind == "flag":
+        known.flag = known.flag or _FLAG.blank(width)
+        known.flag = known.flag if known.flag.width == width else grow(_FLAG, known.flag, width)
+        for alarm in _FLAG.update(known.flag, moment.number, row):
+            yield alarm, _found("sustained", name, attempt, moment, alarm)
+        return
+    detector = watched.entity_level_shift(name, signal.kind == "counter")
+    known.level = known.level or detector.blank(width)
+    known.level = known.level if known.level.width == width else grow(detector, known.level, width)
+    for alarm in detector.update(known.level, moment.number, row):
+        if alarm.over or watched.is_bad(signal, alarm.direction):
+            yield alarm, _found("level_shift", name, attempt, moment, alarm)
+
+
+_FLAG = watched.Sustained(limit=0.5, rows=watched.FLAG_ROWS)
+
+
+def _found(detector: str, name: str, attempt: Attempt, moment: Moment, alarm: Alarm) -> Found:
+    entities, of = moment.entities, moment.of
+    entity, node, rank = (column[alarm.series] for column in (entities.names, entities.nodes, entities.ranks))
+    onset = min(alarm.onset * MOMENT_SECONDS, moment.time)
+    return Found(
+        detector=detector,
+        signal=name,
+        subject=f"{of}:{entity}",
+        stepped=False,
+        time=moment.time,
+        onset_time=onset,
+        step=attempt.top_step if attempt.top_step >= 0 else None,
+        onset_step=_step_at(attempt, onset),
+        nodes=(node,) if node else (),
+        ranks=(rank,) if of == "gpu" and rank >= 0 else (),
+        gpus=(entity,) if of == "gpu" else (),
+    )
+
+
+def _step_at(attempt: Attempt, time: float) -> int | None:
+    """The step that was running at a moment: the first that ended after it."""
+    moments = attempt.moments
+    for step, ended in zip(moments.steps, moments.times, strict=True):
+        if ended >= time:
+            return step
+    return moments.steps[-1] if moments.steps else None
+
+
+def _over(rule: str, row: Floats) -> float:
+    by_rule = {"mean": np.nanmean, "median": np.nanmedian, "max": np.nanmax, "min": np.nanmin, "sum": np.nansum}
+    return float(by_rule[rule](row))

@@ -1,0 +1,80 @@
+"""Checkpoint pauses: how long a save held the job up, against earlier saves and the time trained between them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from detectors.base import Alarm
+from detectors.checkpoint import Checkpoint
+from schemas.telemetry import Event
+from schemas.wording import amount, step_words
+from streams.stages.detect.episodes import Found
+from streams.stages.detect.memory import Attempt, Saves
+
+_CHECKPOINT = Checkpoint()
+
+
+def begun(saves: Saves, event: Event) -> None:
+    """A save begins."""
+    step = _step(event, -1)
+    saves.begun.setdefault(step, event.time)
+
+
+def is_blocking(event: Event) -> bool:
+    """Tell whether training waits for this save."""
+    return event.data.get("mode", "sync") != "async"
+
+
+def finished(attempt: Attempt, event: Event) -> Iterator[tuple[Alarm, Found]]:
+    """A save is complete: take the length of its pause; one that did not block has none."""
+    saves = attempt.saves
+    step = _step(event, -1)
+    begin = saves.begun.pop(step, None)
+    seconds = _seconds(event.data.get("seconds"))
+    if seconds is None:
+        seconds = max(0.0, event.time - begin) if begin is not None else None
+    if seconds is None or step == saves.last_step:
+        return
+    yield from paused(attempt, step, event.time, seconds if is_blocking(event) else 0.0)
+
+
+def paused(attempt: Attempt, step: int, time: float, seconds: float) -> Iterator[tuple[Alarm, Found]]:
+    """Judge one pause, whichever way it became known.
+
+    Args:
+        step: the step after which was saved.
+        time: Unix seconds at which the pause ended.
+        seconds: its length; 0 for a save that did not block.
+    """
+    saves = attempt.saves
+    if saves.memory is None:
+        saves.memory = _CHECKPOINT.blank(2)
+    trained = max(0.0, time - seconds - saves.last_end) if saves.last_end else np.nan
+    saves.last_step, saves.last_end, saves.pause = step, time, seconds
+    for alarm in _CHECKPOINT.update(saves.memory, step, np.array([seconds, trained])):
+        yield alarm, _found(alarm, step, time, seconds)
+
+
+def _found(alarm: Alarm, step: int, time: float, seconds: float) -> Found:
+    usual = f", usually {amount('checkpoint_seconds', alarm.before)}" if np.isfinite(alarm.before) else ""
+    return Found(
+        detector="checkpoint",
+        signal="checkpoint_seconds",
+        time=time,
+        step=step,
+        onset_step=step,
+        onset_time=time - seconds,
+        text=(
+            f"checkpoint at {step_words(step)} paused the job for {amount('checkpoint_seconds', seconds)}{usual} "
+            f"(limit {amount('checkpoint_seconds', alarm.limit)})"
+        ),
+    )
+
+
+def _step(event: Event, otherwise: int) -> int:
+    step = event.data.get("step")
+    return step if isinstance(step, int) and not isinstance(step, bool) else otherwise
+
+
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,171 @@
+"""The job's own signals, step by step: level shifts, limits held too long, spikes, and readings that are not finite."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from detectors.base import Alarm, Flags, grow
+from detectors.nonfinite import NonFinite, mark
+from schemas.signals import signal_named
+from schemas.telemetry import Reading
+from schemas.wording import amount, step_words
+from streams.stages.detect import watched
+from streams.stages.detect.derive import ClosedStep
+from streams.stages.detect.episodes import Found, time_of
+from streams.stages.detect.memory import Attempt, JobSeries
+
+_NONFINITE = NonFinite()
+STABLE_STEPS = 5
+"""A schedule has to have been constant for so long before a step in it counts as a new configuration."""
+SETTLING_STEPS = 5
+"""First steps of an attempt: compilation, autotuning and cold caches teach nothing."""
+
+Finding = tuple[Alarm, Found]
+
+
+def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[Finding]:
+    """Feed one closed step to the detectors of the job's signals.
+
+    Args:
+        explained: a legitimate phase reaches into the step, so its times neither teach nor alarm.
+    """
+    series = attempt.series
+    series.rows += 1
+    if reconfigured(series, closed):
+        forget(series)
+    yield from _levels(attempt, closed, quiet=explained or series.rows <= SETTLING_STEPS)
+    yield from _limits(attempt, closed, quiet=explained)
+    yield from _spikes(attempt, closed)
+    yield from _nonfinite(attempt, closed)
+
+
+def forget(series: JobSeries) -> None:
+    """Learn anew what is normal: the configuration has changed."""
+    if series.level is not None:
+        watched.level_shift(tuple(series.names)).relearn(series.level)
+    series.sustained.clear()
+    series.normal.clear()
+
+
+def reconfigured(series: JobSeries, closed: ClosedStep) -> bool:
+    """Tell whether a schedule stepped from one constant value to another: another batch, another length."""
+    stepped = False
+    for name in watched.RECONFIGURES:
+        value = closed.job.get(name)
+        if value is None:
+            continue
+        before, steps = series.schedule.get(name, (value, 0))
+        same = abs(value - before) <= 0.01 * abs(before)
+        stepped |= not same and steps >= STABLE_STEPS
+        series.schedule[name] = (before, steps + 1) if same else (value, 1)
+    return stepped
+
+
+def newly_normal(series: JobSeries) -> dict[str, Reading]:
+    """The healthy levels that were learned or have changed since they were last told."""
+    if series.level is None:
+        return {}
+    levels, _ = watched.level_shift(tuple(series.names)).baseline(series.level)
+    news: dict[str, Reading] = {}
+    for name, level in zip(series.names, levels.tolist(), strict=True):
+        if np.isfinite(level) and series.normal.get(name) != level:
+            series.normal[name] = news[name] = level
+    return news
+
+
+def freeze(series: JobSeries, frozen: bool) -> None:
+    """Stop, or take up again, the learning of what is normal."""
+    if series.level is not None:
+        series.level.frozen[:] = frozen
+
+
+def _levels(attempt: Attempt, closed: ClosedStep, quiet: bool) -> Iterator[Finding]:
+    series = attempt.series
+    new = [name for name in sorted(closed.job) if name not in series.names and watched.has_level(name)]
+    series.names.extend(new)
+    if not series.names:
+        return
+    detector = watched.level_shift(tuple(series.names))
+    if series.level is None:
+        series.level = detector.blank(len(series.names))
+    elif new:
+        series.level = grow(detector, series.level, len(series.names))
+    row = np.array([np.nan if quiet else closed.job.get(name, np.nan) for name in series.names])
+    harmless = np.zeros(len(series.names), dtype=np.bool_)
+    for alarm in detector.update(series.level, closed.step, row):
+        name = series.names[alarm.series]
+        if alarm.over or watched.is_bad(signal_named(name), alarm.direction):
+            yield alarm, _found("level_shift", name, attempt, alarm, closed)
+        else:
+            harmless[alarm.series] = True
+    _accept(detector, series, harmless)
+
+
+def _accept(detector: watched.LevelShift, series: JobSeries, harmless: Flags) -> None:
+    """A change for the better is the new normal."""
+    if harmless.any() and series.level is not None:
+        detector.relearn(series.level, harmless)
+
+
+def _limits(attempt: Attempt, closed: ClosedStep, quiet: bool) -> Iterator[Finding]:
+    for name in watched.LIMITS:
+        if name not in closed.job or quiet:
+            continue
+        detector = watched.sustained(name)
+        memory = attempt.series.sustained.setdefault(name, detector.blank(1))
+        for alarm in detector.update(memory, closed.step, np.array([closed.job[name]])):
+            found = _found("sustained", name, attempt, alarm, closed)
+            if not alarm.over:
+                limit, rows = watched.LIMITS[name]
+                found.text = (
+                    f"{name} over {amount(name, limit)} for {rows} steps in a row since {step_words(found.onset_step)}"
+                )
+            yield alarm, found
+
+
+def _spikes(attempt: Attempt, closed: ClosedStep) -> Iterator[Finding]:
+    series = attempt.series
+    new = [name for name in watched.SPIKY if name in closed.job and name not in series.spiky]
+    series.spiky.extend(new)
+    if not series.spiky:
+        return
+    detector = watched.spike(tuple(series.spiky))
+    if series.spike is None:
+        series.spike = detector.blank(len(series.spiky))
+    elif new:
+        series.spike = grow(detector, series.spike, len(series.spiky))
+    row = np.array([closed.job.get(name, np.nan) for name in series.spiky])
+    for alarm in detector.update(series.spike, closed.step, row):
+        yield alarm, _found("spike", series.spiky[alarm.series], attempt, alarm, closed)
+
+
+def _nonfinite(attempt: Attempt, closed: ClosedStep) -> Iterator[Finding]:
+    series = attempt.series
+    new = [name for name in watched.FINITE if name in closed.readings and name not in series.marked]
+    series.marked.extend(new)
+    if not series.marked:
+        return
+    if series.nonfinite is None:
+        series.nonfinite = _NONFINITE.blank(len(series.marked))
+    elif new:
+        series.nonfinite = grow(_NONFINITE, series.nonfinite, len(series.marked))
+    row = np.array([mark(closed.readings.get(name)) for name in series.marked])
+    for alarm in _NONFINITE.update(series.nonfinite, closed.step, row):
+        name = series.marked[alarm.series]
+        found = _found("nonfinite", name, attempt, alarm, closed)
+        found.text = f"{name} is {_STATES.get(alarm.kind, alarm.kind)} since {step_words(found.onset_step)}"
+        yield alarm, found
+
+
+_STATES = {"nan": "NaN", "inf": "infinite", "-inf": "minus infinite", "absent": "absent while steps go on"}
+
+
+def _found(detector: str, name: str, attempt: Attempt, alarm: Alarm, closed: ClosedStep) -> Found:
+    return Found(
+        detector=detector,
+        signal=name,
+        time=closed.time,
+        step=closed.step,
+        onset_step=alarm.onset,
+        onset_time=time_of(attempt.moments, alarm.onset, closed.time),
+    )

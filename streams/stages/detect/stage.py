@@ -1,0 +1,233 @@
+"""The detect stage itself: which record goes where, and what is said in which order."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+from detectors.base import Alarm
+from schemas.detection import Detection, Vitals
+from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
+from schemas.topics import Record
+from streams.stages.detect import align, peers, phases, progress, samples, saves, series, silence
+from streams.stages.detect.attempt import enrol_frame, start
+from streams.stages.detect.derive import ClosedStep, derive
+from streams.stages.detect.episodes import Found, end_all, follow, note_moment
+from streams.stages.detect.memory import Attempt, DetectMemory, Entities, OpenStep
+from streams.stages.detect.repeats import is_repeated
+from streams.stages.stage import Sent
+
+_CLOCKLESS = ("xid", "gpu.", "nccl.", "log.line", "oom.", "worker.", "rank.", "storage.", "node.", "stack.", "source.")
+"""Events that are read from logs: their clocks are not trusted to move the stream's."""
+
+
+class Detect:
+    """From telemetry of one job to detections and vitals.
+
+    Args:
+        lateness: seconds a record may come late and still be used.
+    """
+
+    name = "detect"
+    memory = DetectMemory
+
+    def __init__(self, lateness: float = 10.0) -> None:
+        if not lateness >= 0:
+            raise ValueError(f"lateness: seconds, 0 or more, not {lateness}")
+        self.lateness = lateness
+
+    def blank(self, key: str) -> DetectMemory:
+        """Make the memory of a job that has not been seen yet."""
+        return DetectMemory(key=key)
+
+    def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
+        """Take one record of telemetry."""
+        if isinstance(record, Tick):
+            yield from self._tick(memory, record)
+        elif isinstance(record, Telemetry):
+            memory.counters.records += 1
+            if is_repeated(memory.seen, record):
+                memory.counters.repeated += 1
+                return
+            memory.cluster, memory.idle = record.cluster, 0.0
+            yield from self._telemetry(memory, record)
+
+    def flush(self, memory: DetectMemory) -> Iterable[Sent]:
+        """Nothing more will come: close what waits for late records."""
+        if memory.attempt is not None:
+            yield from self._advance(memory, memory.attempt, closing=True)
+
+    def _tick(self, memory: DetectMemory, tick: Tick) -> Iterator[Sent]:
+        """Let time pass where nobody speaks; the runtime's own absence is not the job's silence."""
+        if memory.last_tick is not None:
+            memory.idle += min(max(0.0, tick.time - memory.last_tick), 2 * tick.every)
+        memory.last_tick = tick.time
+        if memory.attempt is not None:
+            yield from self._advance(memory, memory.attempt)
+        yield Sent("events", memory.key, tick)
+
+    def _telemetry(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
+        attempt = memory.attempt
+        if attempt is not None and 0 < record.attempt < attempt.number:
+            memory.counters.late += 1
+            return
+        if attempt is None or record.attempt > attempt.number or _is_new_start(record, attempt):
+            attempt = yield from self._next_attempt(memory, record)
+        if isinstance(record, Event):
+            yield from self._event(memory, attempt, record)
+        else:
+            yield from self._frame(memory, attempt, record)
+        yield from self._advance(memory, attempt)
+        if isinstance(record, Event):
+            yield Sent("events", memory.key, record)
+
+    def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
+        """End the attempt before, and begin the one this record belongs to."""
+        before = memory.attempt
+        if before is not None:
+            yield from self._end(memory, before, record.time)
+        if isinstance(record, Event) and record.event == "attempt.started":
+            memory.attempt = start(record, before)
+        else:
+            memory.attempt = Attempt(number=record.attempt)
+        return memory.attempt
+
+    def _end(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
+        if attempt.ended is not None:
+            return
+        for step in align.close_all(attempt.alignment):
+            yield from self._close(memory, attempt, step)
+        attempt.ended = time
+        for detection in end_all(attempt, attempt.alignment.last_closed, time):
+            yield Sent("detections", memory.key, detection)
+
+    def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
+        if not event.event.startswith(_CLOCKLESS):
+            memory.clock = max(memory.clock, event.time)
+        if event.event.startswith(("phase.", "checkpoint.")):
+            yield from self._phase(memory, attempt, event)
+        elif event.event == "attempt.ended":
+            yield from self._end(memory, attempt, event.time)
+        elif event.event == "config.changed" or (event.event == "incident.closed" and event.data.get("legitimate")):
+            yield from self._reconfigure(memory, attempt, event.time)
+
+    def _phase(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
+        match event.event:
+            case "phase.begin":
+                phases.begin(attempt.phases, str(event.data.get("phase", "other")), event.time)
+            case "phase.end":
+                phases.end(attempt.phases, str(event.data.get("phase", "other")), event.time)
+            case "checkpoint.begin":
+                saves.begun(attempt.saves, event)
+                if saves.is_blocking(event):
+                    phases.begin(attempt.phases, "checkpoint", event.time)
+            case "checkpoint.end" | "checkpoint.failed":
+                phases.end(attempt.phases, "checkpoint", event.time)
+                yield from self._follow(memory, attempt, saves.finished(attempt, event))
+
+    def _reconfigure(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
+        """Something else is normal from now on."""
+        series.forget(attempt.series)
+        for detection in end_all(attempt, attempt.alignment.last_closed, time):
+            yield Sent("detections", memory.key, detection)
+
+    def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
+        memory.clock = max(memory.clock, frame.time)
+        yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
+        silence.heard(attempt.voices, frame.node, frame.time)
+        if isinstance(frame, StepFrame):
+            enrol_frame(attempt.participants, frame)
+            progress.advanced(attempt, frame.step, frame.time)
+            memory.counters.late += not align.add(attempt.alignment, frame)
+        elif isinstance(frame, SampleFrame):
+            memory.counters.late += not samples.add(memory.samples, frame)
+
+    def _advance(self, memory: DetectMemory, attempt: Attempt, closing: bool = False) -> Iterator[Sent]:
+        """Close what the stream's clock has passed, and look for what should have come by now."""
+        now = math.inf if closing else memory.clock + memory.idle
+        for step in align.close_ready(attempt.alignment, now, self.lateness):
+            yield from self._close(memory, attempt, step)
+        for number, frames in samples.close_ready(memory.samples, now, self.lateness):
+            for of in sorted({frame.of for frame in frames}):
+                kind = memory.samples.kinds.setdefault(of, Entities())
+                moment = samples.Moment(number, of, kind, [frame for frame in frames if frame.of == of])
+                yield from self._moment(memory, attempt, moment)
+        if not closing:
+            yield from self._follow(memory, attempt, silence.watch(attempt, "", now))
+            yield from self._follow(memory, attempt, progress.watch(attempt, now))
+
+    def _close(self, memory: DetectMemory, attempt: Attempt, step: OpenStep) -> Iterator[Sent]:
+        previous = attempt.moments.steps[-1] if attempt.moments.steps else step.step - 1
+        closed = derive(step, attempt.participants, attempt.alignment.last_time, max(1, step.step - previous))
+        begin = attempt.alignment.last_time or closed.time
+        phase = phases.covering(attempt.phases, begin, closed.time)
+        attempt.alignment.last_time = closed.time
+        note_moment(attempt.moments, closed.step, closed.time)
+        yield from self._saved(memory, attempt, closed)
+        _freeze(memory, attempt)
+        for finding in (series.watch(attempt, closed, bool(phase)), peers.watch(attempt, closed, bool(phase))):
+            yield from self._follow(memory, attempt, finding)
+        phases.step_closed(attempt.phases, closed.time)
+        yield Sent("vitals", memory.key, _vitals(memory, attempt, closed, phase))
+
+    def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
+        """A pause reported by the trainer's frames, where no event told of it; and the pause as a value of the step."""
+        seconds = closed.job.get("checkpoint_seconds", 0.0)
+        if seconds > 0 and attempt.saves.last_step < closed.step - 1:
+            yield from self._follow(memory, attempt, saves.paused(attempt, closed.step, closed.time, seconds))
+        closed.job["checkpoint_seconds"] = max(seconds, attempt.saves.pause)
+        attempt.saves.pause = 0.0
+
+    def _moment(self, memory: DetectMemory, attempt: Attempt, moment: samples.Moment) -> Iterator[Sent]:
+        values: dict[str, float | None] = {}
+        yield from self._follow(memory, attempt, samples.watch(attempt, moment, values))
+        attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
+        vitals = Vitals(
+            job=memory.key,
+            attempt=attempt.number,
+            cluster=memory.cluster,
+            of=moment.of,
+            step=attempt.top_step if attempt.top_step >= 0 else None,
+            time=moment.time,
+            values=values,
+            normal=samples.newly_normal(moment.entities),
+            world_size=attempt.world_size,
+            clock=memory.clock,
+        )
+        yield Sent("vitals", memory.key, vitals)
+
+    def _follow(
+        self, memory: DetectMemory, attempt: Attempt, findings: Iterable[tuple[Alarm, Found]]
+    ) -> Iterator[Sent]:
+        for alarm, found in findings:
+            for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
+                yield Sent("detections", memory.key, detection)
+
+
+def _is_new_start(record: Telemetry, attempt: Attempt) -> bool:
+    """A start that comes after records of its own attempt still brings the placement."""
+    return isinstance(record, Event) and record.event == "attempt.started" and attempt.started is None
+
+
+def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
+    """Nothing is learned while anything is wrong."""
+    frozen = any(_is_wrong(detection) for detection in attempt.active.values())
+    series.freeze(attempt.series, frozen)
+    samples.freeze(memory.samples, frozen)
+
+
+def _is_wrong(detection: Detection) -> bool:
+    return detection.detector != "silence"
+
+
+def _vitals(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: str) -> Vitals:
+    return Vitals(
+        job=memory.key,
+        attempt=attempt.number,
+        cluster=memory.cluster,
+        step=closed.step,
+        time=closed.time,
+        values={**closed.job, **{name: reading for name, reading in closed.readings.items() if name not in closed.job}},
+        normal=series.newly_normal(attempt.series),
+        phase=phase,
+        world_size=attempt.world_size or len(attempt.participants.ranks),
+        clock=memory.clock,
+    )
