@@ -8,7 +8,7 @@ from playbooks.cause import UNKNOWN, Cause, Clue, covers
 from playbooks.clues import Answer, ask, is_event, is_found
 from playbooks.facts import Facts
 from schemas.detection import Detection
-from schemas.incident import Evidence, RankedCause, RuledOut, Status, Suspect
+from schemas.incident import Evidence, RankedCause, RuledOut, Suspect
 from schemas.telemetry import Event
 
 TEMPERATURE = 1.3
@@ -132,13 +132,24 @@ def _evidence(leading: Weighed, facts: Facts, confidence: float) -> tuple[Eviden
             continue
         told.append(_statement(clue, answer, weight))
         sources |= {one.id for one in answer.sources if isinstance(one, Detection)}
-    for detection in facts.detections:
-        if detection.id not in sources:
-            status: Status = "established"
-            told.append(
-                Evidence(status=status, text=detection.text, layer=detection.layer, source=detection.id, role="cascade")
-            )
-    return tuple(told)
+    return (*told, *_cascade([one for one in facts.detections if one.id not in sources]))
+
+
+def _cascade(detections: list[Detection]) -> list[Evidence]:
+    """What moved along, one statement for each signal and subject."""
+    by_kind: dict[tuple[str, str, str], list[Detection]] = {}
+    for one in detections:
+        by_kind.setdefault((one.detector, one.signal, one.subject), []).append(one)
+    return [
+        Evidence(
+            status="established",
+            text=alike[0].text + (f" (and {len(alike) - 1} more)" if len(alike) > 1 else ""),
+            layer=alike[0].layer,
+            source=alike[0].id,
+            role="cascade",
+        )
+        for alike in by_kind.values()
+    ]
 
 
 def _statement(clue: Clue, answer: Answer, weight: float) -> Evidence:

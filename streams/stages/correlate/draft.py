@@ -19,11 +19,20 @@ SLIGHT = 0.05
 GRAVE = 0.2
 
 
-def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> Incident | None:
-    """Write the incident of a case, None where nothing has changed since it was last told."""
+def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: float) -> Incident | None:
+    """Write the incident of a case, None where nothing has changed since it was last told.
+
+    Args:
+        memory: of the job.
+        case: the incident in the making.
+        causes: the catalogue.
+        hold: seconds for which a case that nothing explains yet is kept back once more: its evidence may be on the way.
+    """
     facts = facts_of(memory, case)
     diagnosis = _said_by_person(diagnose(facts, causes), case, causes)
     case.cause = diagnosis.cause.cause
+    if case.cause == UNKNOWN and not case.told and memory.clock - case.opened_time < 2 * hold:
+        return None
     case.linked = case.linked or _earlier(memory, case)
     lost = gpu_seconds(memory, case)
     incident = _incident(memory, case, facts, diagnosis, lost)
@@ -129,9 +138,10 @@ def _severity(cause: Cause, facts: Facts) -> Severity:
 
 def _title(cause: Cause, facts: Facts) -> str:
     for signal in EFFECTS:
-        found = next((one for one in facts.detections if one.signal == signal), None)
-        if found is not None:
-            return f"{cause.title}: {signal} {change(signal, found.before, found.after)}"
+        found = [one for one in facts.detections if one.signal == signal and one.before and one.after]
+        if found:
+            worst = max(found, key=lambda one: (abs((one.after or 0.0) - (one.before or 0.0)), one.id))
+            return f"{cause.title}: {signal} {change(signal, worst.before, worst.after)}"
     return cause.title
 
 

@@ -12,7 +12,7 @@ from schemas.detection import Detection
 from schemas.ids import derived_id
 from schemas.telemetry import Event
 from streams.stages.correlate import cost
-from streams.stages.correlate.memory import Case, CorrelateMemory
+from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
 
 Finding = Detection | Event
 LEAD_SECONDS = 900.0
@@ -24,6 +24,8 @@ TOGETHER_SECONDS = 60.0
 FORGOTTEN_SECONDS = 1800.0
 """A sign that explains nothing is forgotten after this."""
 MOST_EVENTS = 64
+LOOK_AGAIN_SECONDS = 30.0
+"""A sign that found no place is tried again after this: the leading cause may have become another."""
 
 
 def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, everything: bool) -> None:
@@ -50,6 +52,9 @@ def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, ever
                 placed = True
                 break
     _forget(memory)
+    held = [one.time + hold for one in _in_order(memory) if opens(causes, one)]
+    memory.settle_at = min([one for one in held if one > memory.clock], default=memory.clock + LOOK_AGAIN_SECONDS)
+    memory.settle_at = min(memory.settle_at, memory.clock + LOOK_AGAIN_SECONDS)
 
 
 def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding] = ()) -> Facts:
@@ -145,6 +150,7 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
 
 
 def _join(memory: CorrelateMemory, case: Case, finding: Finding) -> None:
+    case.unread = THINK_AGAIN
     case.attempt = max(case.attempt, finding.attempt)
     if isinstance(finding, Detection):
         del memory.waiting[finding.id]

@@ -1,6 +1,6 @@
 """The life of a case: open while a member is active, recovering until the job has been well for a while, resolved."""
 
-from streams.stages.correlate.memory import Case, CorrelateMemory
+from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
 
 WELL_STEPS = 20
 WELL_SECONDS = 30.0
@@ -12,7 +12,10 @@ def live(memory: CorrelateMemory) -> None:
     """Move every case to the state its members say."""
     for case in list(memory.cases.values()):
         if case.state in ("open", "recovering"):
+            before = case.state
             _move(memory, case)
+            if case.state != before:
+                case.unread = THINK_AGAIN
         elif case.end_time is not None and memory.clock - case.end_time > KEPT_SECONDS:
             del memory.cases[case.id]
 

@@ -7,6 +7,9 @@ from schemas.detection import Detection
 from schemas.incident import State
 from schemas.telemetry import Event
 
+THINK_AGAIN = 5
+"""An incident is thought over when a member changes, and after so many vitals."""
+
 
 class Case(Struct):
     """An incident in the making.
@@ -21,6 +24,7 @@ class Case(Struct):
         normal_interval: seconds from step to step before the onset; None where it was not learned.
         told: the draft as it was last sent, without what changes at every step.
         told_lost: GPU seconds lost as they were last told.
+        unread: vitals since the incident was last thought over.
         dead: the attempt has ended, so nothing of it will recover by itself.
     """
 
@@ -48,6 +52,7 @@ class Case(Struct):
     told: bytes = b""
     told_lost: float = 0.0
     dead: bool = False
+    unread: int = 0
 
 
 class CorrelateMemory(Struct):
@@ -68,3 +73,4 @@ class CorrelateMemory(Struct):
     waiting_events: list[Event] = field(default_factory=list)
     cases: dict[str, Case] = field(default_factory=dict)
     saves: list[int] = field(default_factory=list)
+    settle_at: float = 0.0

@@ -10,7 +10,7 @@ from schemas.topics import Record
 from streams.stages.correlate import cost, life, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import settle
-from streams.stages.correlate.memory import Case, CorrelateMemory
+from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
 from streams.stages.stage import Sent
 
 KEPT_SAVES = 64
@@ -54,13 +54,13 @@ class Correlate:
         yield from self._tell(memory, everything=True)
 
     def _tell(self, memory: CorrelateMemory, everything: bool) -> Iterator[Sent]:
-        if memory.waiting or memory.waiting_events:
+        if (memory.waiting or memory.waiting_events) and (everything or memory.clock >= memory.settle_at):
             settle(memory, self.causes, self.hold, everything)
-        before = {case.id for case in memory.cases.values() if case.state in ("open", "recovering")}
         life.live(memory)
         for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
-            if case.id in before or not case.told or case.state == "closed":
-                incident = draft(memory, case, self.causes)
+            if case.unread >= THINK_AGAIN or everything:
+                case.unread = 0
+                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold)
                 if incident is not None:
                     yield Sent("drafts", memory.key, incident)
 
@@ -79,6 +79,7 @@ class Correlate:
                 _by_person(memory, event)
         if opens(self.causes, event) or any(explains(cause, event) for cause in self.causes):
             memory.waiting_events.append(event)
+            memory.settle_at = 0.0
 
 
 def _take_detection(memory: CorrelateMemory, detection: Detection) -> None:
@@ -86,8 +87,10 @@ def _take_detection(memory: CorrelateMemory, detection: Detection) -> None:
     for case in memory.cases.values():
         if detection.id in case.detections:
             case.detections[detection.id] = detection
+            case.unread = THINK_AGAIN
             return
     memory.waiting[detection.id] = detection
+    memory.settle_at = 0.0
 
 
 def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
@@ -96,6 +99,8 @@ def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
         cost.accrue(memory, vitals, memory.step_time, steps)
         life.step_closed(memory)
     tracks.take(memory, vitals)
+    for case in memory.cases.values():
+        case.unread += case.state in ("open", "recovering")
 
 
 def _start(memory: CorrelateMemory, event: Event) -> None:
@@ -121,6 +126,7 @@ def _by_person(memory: CorrelateMemory, event: Event) -> None:
     if case is None:
         return
     person = str(event.data.get("by") or "somebody")
+    case.unread = THINK_AGAIN
     if event.event == "incident.acknowledged":
         case.acknowledged_by = person
         return

@@ -94,7 +94,8 @@ def _rates(closed: ClosedStep) -> None:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = ranks["loader_seconds"] / ranks["step_seconds"]
         if np.isfinite(share).any():
-            job["loader_share"] = float(np.nanmean(np.where(np.isfinite(share), share, np.nan)))
+            share = np.where(np.isfinite(share), share, np.nan)
+            job["loader_share"], job["loader_share_median"] = float(np.nanmean(share)), float(np.nanmedian(share))
     elif "loader_seconds" in job and seconds > 0:
         job.setdefault("loader_share", job["loader_seconds"] / seconds)
     if "tokens" in job and seconds > 0:

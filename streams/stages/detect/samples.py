@@ -12,12 +12,13 @@ import numpy as np
 from detectors.base import Alarm, Floats, grow
 from schemas.signals import signal_named
 from schemas.telemetry import Reading, SampleFrame, is_finite
-from streams.stages.detect import watched
+from streams.stages.detect import phases, watched
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
 from streams.stages.detect.series import SETTLING_STEPS
 
 MOMENT_SECONDS = 5.0
+BUSY_UTIL = 0.2
 
 
 def add(samples: Samples, frame: SampleFrame) -> bool:
@@ -74,6 +75,8 @@ class Moment:
 
 def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Iterator[tuple[Alarm, Found]]:
     """Feed one moment to the detectors of its signals, and put the job's values into `vitals`."""
+    quiet = _is_quiet(attempt, moment)
+    _drop_idle_links(moment)
     for name, raw in sorted(moment.rows.items()):
         signal = signal_named(name)
         known = moment.entities.signals.setdefault(name, EntitySignal())
@@ -81,13 +84,23 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
         row = _per_second(known, raw, moment.times) if is_counter else raw
         if np.isfinite(row).any():
             vitals[rate_name(name) if is_counter else name] = _over(signal.over, row)
-        if not _is_starting(attempt):
+        if not quiet:
             yield from _judge(attempt, moment, name, known, _per_entity(moment.entities, signal.over, row))
 
 
-def _is_starting(attempt: Attempt) -> bool:
-    """Before its first steps a job loads and compiles: nothing it shows then is normal."""
-    return attempt.number > 0 and attempt.series.rows <= SETTLING_STEPS
+def _is_quiet(attempt: Attempt, moment: Moment) -> bool:
+    """Before its first steps a job loads and compiles, and in a checkpoint its GPUs idle: nothing of that is normal."""
+    starting = attempt.number > 0 and attempt.series.rows <= SETTLING_STEPS
+    begin = moment.number * MOMENT_SECONDS
+    return starting or bool(phases.covering(attempt.phases, begin - MOMENT_SECONDS, begin + MOMENT_SECONDS))
+
+
+def _drop_idle_links(moment: Moment) -> None:
+    """An idle GPU lets its PCIe link fall asleep: only a busy one tells whether the link is good."""
+    util = moment.rows.get("gpu_util")
+    for name in ("pcie_generation", "pcie_width"):
+        if name in moment.rows and util is not None:
+            moment.rows[name] = np.where(util >= BUSY_UTIL, moment.rows[name], np.nan)
 
 
 def newly_normal(entities: Entities) -> dict[str, Reading]:

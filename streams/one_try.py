@@ -1,0 +1,94 @@
+"""One try of a piece of work: its target held, its key open, the world looked at again, then run."""
+
+import asyncio
+import logging
+
+from playbooks.actions.action import AnyAction
+from playbooks.actions.standing import lapsed
+from playbooks.actions.work import Outcome, Work
+from playbooks.ports import Ports
+from playbooks.retry import Finished, Refused, Retry
+from schemas.action import Request
+from streams.act_settings import ActSettings
+from streams.stores.store import Archive, Leases
+
+_log = logging.getLogger(__name__)
+
+
+class Busy(Retry, frozen=True):
+    """Somebody else acts on the target."""
+
+
+class OneTry:
+    """Tries a piece once; never repeats and never waits, but for a free slot.
+
+    The kill switch stops what acts on jobs and nodes; people are still told, and the record is still kept.
+    """
+
+    def __init__(self, archive: Archive, leases: Leases, ports: Ports, settings: ActSettings) -> None:
+        self._archive = archive
+        self._leases = leases
+        self._ports = ports
+        self._settings = settings
+        self._slots = asyncio.Semaphore(settings.at_once)
+
+    async def __call__(self, request: Request, action: AnyAction, work: Work) -> Outcome | Retry:
+        """Try; what has ended is noted before the target is given back."""
+        async with self._slots:
+            holder, now = f"{self._settings.holder}/{work.key}", self._ports.clock.now()
+            lease = self._leases.acquire(work.target, holder, now, self._settings.lease_seconds)
+            if lease is None:
+                return Busy(f"{work.target} is in other hands")
+            try:
+                if not self._leases.begin(work.key, lease):
+                    return self._noted(work.key) or Busy(f"{work.target} was taken over by somebody else")
+                known = self._noted(work.message) or self._forbidden(request, action)
+                ended = known or await self._run(request, action, work)
+                if isinstance(ended, Outcome):
+                    self._note(work, ended)
+                return ended
+            finally:
+                self._leases.release(lease)
+
+    def _noted(self, key: str) -> Outcome | None:
+        note = self._leases.finished(key) if key else None
+        return None if note is None else Outcome.read(note)
+
+    def _note(self, work: Work, outcome: Outcome) -> None:
+        # The message first: a crash between both leaves the key open, and the next try finds the message told.
+        if work.message and outcome.ended == "done":
+            self._leases.finish(work.message, outcome.note())
+        self._leases.finish(work.key, outcome.note())
+
+    def _forbidden(self, request: Request, action: AnyAction) -> Outcome | None:
+        """Read everything again that may have changed since the decision."""
+        incident = self._archive.incident(request.incident)
+        if incident is None:
+            return Outcome("refused", "no such incident")
+        newest = max((job.attempt for job in self._archive.jobs() if job.job == request.job), default=0)
+        if (gone := lapsed(request, action, incident, newest)) is not None:
+            return Outcome(gone.outcome, gone.reason)
+        stopper = None if action.risk == "none" else self._leases.stopped_by()
+        return None if stopper is None else Outcome("refused", f"the kill switch is on, turned by {stopper}")
+
+    async def _run(self, request: Request, action: AnyAction, work: Work) -> Outcome | Retry:
+        try:
+            async with asyncio.timeout(self._settings.try_seconds):
+                ending = await action.run(request, work.params, self._ports)
+        except TimeoutError:
+            late = f"no end within {self._settings.try_seconds:g} s"
+            return Retry(late) if action.risk == "none" else Outcome("failed", f"{late}; it may have been done")
+        except Exception as fault:  # noqa: BLE001 - the fault of one action must not stop the others
+            _log.error("action %s of request %s raised %s", request.action, request.id, _place(fault))
+            return Outcome("failed", f"a fault of the action itself: {_place(fault)}")
+        if isinstance(ending, Finished):
+            return Outcome("done", ending.detail)
+        return Outcome("refused", ending.reason) if isinstance(ending, Refused) else ending
+
+
+def _place(fault: Exception) -> str:
+    """Say what was raised and where; never its message, which may hold an address or a key."""
+    trace = fault.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return type(fault).__name__ + (f" in {trace.tb_frame.f_code.co_qualname}" if trace is not None else "")

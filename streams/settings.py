@@ -1,0 +1,102 @@
+"""Settings: read once at the start from a file and the environment, checked, and handed down.
+
+`trainmaster.toml` (or the file named by --config) goes first, the environment over it: `TRAINMASTER_PORT=9000`, nested
+ones with two underscores: `TRAINMASTER_SCHEDULER__CORDON='["scontrol", ...]'`. Unknown keys are errors.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from schemas.action import Mode
+
+Seconds = Annotated[float, Field(gt=0)]
+Table = dict[str, Any]  # Any: each sink declares its own fields, checked where it is built
+
+
+class BadSettings(ValueError):
+    """Settings that cannot be used; the message names the field and where it came from."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be set.
+
+    Attributes:
+        state: folder for the database, the agent's spool and post-mortems.
+        host: address the server listens on; anything but loopback needs a token.
+        port: its port; 0 picks a free one.
+        token: what callers of the API must present.
+        link: where people reach the page, for links in messages; "" means the server's own address.
+        lateness: seconds a record may come late and still be used.
+        hold: seconds a finding waits for others before it opens an incident.
+        tick: seconds from one tick to the next.
+        snapshot: seconds from one snapshot of memory to the next.
+        causes: folder with causes instead of the ones that ship.
+        playbooks: folder with playbooks instead of the ones that ship.
+        modes: playbook -> observe, ask or act, instead of what its file says.
+        sinks: name -> kind and configuration of each way to tell people.
+        scheduler: cordon, restart, stop -> command as a list of words.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="TRAINMASTER_", env_nested_delimiter="__", extra="forbid", hide_input_in_errors=True
+    )
+
+    state: Path = Path(".trainmaster")
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8420
+    token: SecretStr | None = None
+    link: str = ""
+    lateness: Annotated[float, Field(ge=0)] = 10.0
+    hold: Annotated[float, Field(ge=0)] = 10.0
+    tick: Seconds = 5.0
+    snapshot: Seconds = 10.0
+    causes: Path | None = None
+    playbooks: Path | None = None
+    modes: dict[str, Mode] = {}
+    sinks: Annotated[dict[str, Table], Field(repr=False)] = {}
+    scheduler: dict[str, list[str]] = {}
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a .env file is not read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor a folder of secrets
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Options given in code go first, then the environment, then the file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @property
+    def database(self) -> Path:
+        """The file that holds journal, snapshots, archive and leases."""
+        return self.state / "trainmaster.db"
+
+
+def load_settings(file: Path | None = None, given: Table | None = None) -> Settings:
+    """Read the settings.
+
+    Args:
+        file: TOML; None for `trainmaster.toml` in this folder, if there is one.
+        given: settings that go before file and environment.
+
+    Raises:
+        BadSettings: a value cannot be used, or the file is not there.
+    """
+    if file is not None and not file.is_file():
+        raise BadSettings(f"{file}: no such file")
+
+    class FromFile(Settings):
+        model_config = SettingsConfigDict(toml_file=file or "trainmaster.toml")
+
+    try:
+        return FromFile(**(given or {}))
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        raise BadSettings(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ValueError as fault:
+        raise BadSettings(f"{file or 'trainmaster.toml'}: {fault}") from None
