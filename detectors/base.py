@@ -100,6 +100,21 @@ def check_row(memory: Memory, row: Floats) -> Floats:
     return row
 
 
+def watch(detector: Detector[M], memory: M, rows: Floats, first: int = 0) -> list[Alarm]:
+    """Feed several rows, strictly one after the other.
+
+    Args:
+        detector: which looks.
+        memory: changed in place.
+        rows: shape (rows, series), oldest first.
+        first: number of the first row.
+
+    Raises:
+        ValueError: as `Detector.update`.
+    """
+    return [alarm for index, row in enumerate(rows, first) for alarm in detector.update(memory, index, row)]
+
+
 def grow(detector: Detector[M], memory: M, width: int) -> M:
     """Make a wider memory: more series at the end, the old ones with the future they had.
 

@@ -106,6 +106,13 @@ class Baseline:
         held = ~np.isnan(values)
         return values[held], rows[held]
 
+    def add(self, memory: BaselineMemory, series: int, values: Floats, rows: Ints) -> None:
+        """Keep further healthy values of a series; it learns from them with those that follow."""
+        columns = (memory.pushed[series] + np.arange(values.size)) % self.held
+        memory.values[series, columns], memory.rows[series, columns] = values, rows
+        memory.pushed[series] += values.size
+        memory.unlearned[series] += values.size
+
     def withdraw(self, memory: BaselineMemory, series: int, count: int) -> None:
         """Take back a series' newest `count` rows, which were not healthy after all, and learn again without them."""
         columns = latest_columns(self.held, memory.pushed[series, None], count)[0]

@@ -5,7 +5,8 @@ import numpy as np
 from detectors.base import Alarm, Flags, Floats, Ints, check_row, require
 from detectors.baseline import Baseline, BaselineMemory
 from detectors.dating import date_shift
-from detectors.robust import latest_columns, median, push
+from detectors.evidence import farthest_stretch, surprise
+from detectors.robust import latest_columns, median, push, quantiles
 
 CLIP = 3.0
 """Standard deviations that one row may count for, so that a lone spike cannot alarm."""
@@ -13,8 +14,8 @@ DATED = 30
 """Healthy rows that the dating sees before the excursion began."""
 SIDES = np.array([1.0, -1.0])
 SUREST = 100.0
-SURE = 10.0
-"""Least surprise of a shift, in natural logarithms: once in e^10 rows by chance."""
+SURE = 12.0
+"""Least surprise of a shift, in natural logarithms."""
 
 
 class LevelShiftMemory(BaselineMemory):
@@ -167,50 +168,49 @@ class LevelShift:
         np.copyto(memory.lengths, np.where(going, memory.lengths + 1, 0), where=sides)
         np.copyto(memory.tested, 0, where=~going)
         # A noisy series may stay suspicious for long: the costly test is repeated only when the excursion has grown.
-        longer = memory.lengths > memory.tested + np.minimum(memory.tested // 4, 3)
+        longer = memory.lengths > memory.tested + np.minimum(memory.tested // 4, 7)
         suspects = (memory.sums > self.threshold) & sides & longer
         if not suspects.any():
             return []
-        found = [self._confirm(memory, index, *pair) for pair in self._far(memory, *np.nonzero(suspects))]
+        found = [self._confirm(memory, index, *suspect) for suspect in self._far(memory, *np.nonzero(suspects))]
         return [alarm for alarm in found if alarm]
 
-    def _far(self, memory: LevelShiftMemory, series: Ints, side: Ints) -> list[tuple[int, int]]:
+    def _far(self, memory: LevelShiftMemory, series: Ints, side: Ints) -> list[tuple[int, int, float]]:
         """Keep the suspects whose level since the excursion began is far enough to be worth an alarm."""
         most = 2 * self.recent
         columns = latest_columns(self.healthy.held, memory.pushed[series], most)
         begun = np.arange(most) >= most - memory.lengths[series, side][:, None]
         level = median(np.where(begun, memory.values[series[:, None], columns], np.nan))
-        far = (level - memory.centre[series]) * SIDES[side] >= self.healthy.limits(memory)[series]
-        return list(zip(series[far].tolist(), side[far].tolist(), strict=True))
+        height = (level - memory.centre[series]) * SIDES[side]
+        far = height >= self.healthy.limits(memory)[series]
+        return list(zip(series[far].tolist(), side[far].tolist(), height[far].tolist(), strict=True))
 
-    def _confirm(self, memory: LevelShiftMemory, index: int, series: int, side: int) -> Alarm | None:
+    def _confirm(self, memory: LevelShiftMemory, index: int, series: int, side: int, height: float) -> Alarm | None:
         """Hold a suspect against its own past, date it, and open the episode."""
         length = int(memory.lengths[series, side])
         memory.tested[series, side] = length
         values, rows = self.healthy.last(memory, series, self.healthy.held)
+        excursion = (values - memory.centre[series]) * SIDES[side]
         begun = values.size - min(length, values.size // 3)
-        needed = max(float(self.healthy.limits(memory)[series]), self._needed(memory, values, begun, series, side))
-        start = max(0, begun - max(values.size - begun, DATED))
-        offset, _, after = date_shift(values[start:])
-        height = float((after - memory.centre[series]) * SIDES[side])
+        unusual = self.margin * farthest_stretch(excursion[:begun], min(values.size - begun, 2 * self.recent))
+        needed = max(float(self.healthy.limits(memory)[series]), unusual)
         if height < needed or memory.direction[series] != 0:
             return None
-        distance = (values - memory.centre[series]) * SIDES[side]
-        shifted = values.size - start - offset
-        if _surprise(distance[:-shifted] > height / 2, distance[-shifted:] > height / 2) < SURE:
+        start = max(0, begun - max(values.size - begun, DATED))
+        onset = start + date_shift(values[start:])[0]
+        height = float(np.median(excursion[onset:]))
+        spread = float(memory.spread[series])
+        if height < needed or surprise(excursion[:onset] / spread, excursion[onset:] / spread, height / spread) < SURE:
             return None
-        self.healthy.withdraw(memory, series, shifted)
-        memory.direction[series] = int(SIDES[side])
-        memory.onset[series] = rows[start + offset]
-        memory.after[series], memory.limit[series], memory.lasted[series] = after, needed, shifted
-        memory.sums[series], memory.lengths[series], memory.tested[series] = 0.0, 0, 0
+        self._open(memory, series, side, values[onset:], needed)
+        memory.onset[series] = rows[onset]
         return self._alarm(memory, index, series, height)
 
-    def _needed(self, memory: LevelShiftMemory, values: Floats, begun: int, series: int, side: int) -> float:
-        """Distance that would be remarkable: beyond every stretch of the same length in the healthy past."""
-        length = min(values.size - begun, 2 * self.recent)
-        stretches = median(np.lib.stride_tricks.sliding_window_view(values[:begun], length))
-        return self.margin * float(((stretches - memory.centre[series]) * SIDES[side]).max())
+    def _open(self, memory: LevelShiftMemory, series: int, side: int, shifted: Floats, needed: float) -> None:
+        self.healthy.withdraw(memory, series, shifted.size)
+        memory.direction[series] = int(SIDES[side])
+        memory.after[series], memory.limit[series], memory.lasted[series] = np.median(shifted), needed, shifted.size
+        memory.sums[series], memory.lengths[series], memory.tested[series] = 0.0, 0, 0
 
     def _alarm(self, memory: LevelShiftMemory, index: int, series: int, height: float, over: bool = False) -> Alarm:
         before, limit = float(memory.centre[series]), float(memory.limit[series])
@@ -231,17 +231,17 @@ class LevelShift:
         """End the episodes whose level is back, revise those whose level has moved on."""
         memory.lasted[series] += 1
         series = series[memory.lasted[series] >= self.recent]
-        level = median(memory.latest[series])
-        distance = (level - memory.centre[series]) * memory.direction[series]
-        height = (memory.after[series] - memory.centre[series]) * memory.direction[series]
+        direction, centre = memory.direction[series], memory.centre[series]
+        near, distance = quantiles((memory.latest[series] - centre[:, None]) * direction[:, None], (0.25, 0.5))
+        height = (memory.after[series] - centre) * direction
         back = np.maximum(memory.limit[series] / 2, height / 4)
         alarms = []
-        for place in np.flatnonzero((distance <= back) | (distance >= 1.5 * height)):
+        for place in np.flatnonzero((distance <= back) | (near >= 1.5 * height)):
             one = int(series[place])
             if distance[place] <= back[place]:
                 alarms.append(self._end(memory, one, float(back[place])))
             else:
-                memory.after[one] = level[place]
+                memory.after[one] = centre[place] + direction[place] * distance[place]
                 alarms.append(self._alarm(memory, index, one, float(distance[place])))
         return alarms
 
@@ -255,17 +255,6 @@ class LevelShift:
         height = abs(float(memory.after[series] - memory.centre[series]))
         alarm = self._alarm(memory, end, series, height, over=True)
         memory.direction[series] = 0
+        since = columns[last + 1 :]  # the rows after the end are healthy again, or the beginning of another shift
+        self.healthy.add(memory, series, memory.latest[series, since], memory.latest_rows[series, since])
         return alarm
-
-
-def _surprise(past: Flags, since: Flags) -> float:
-    """How unlikely it is that as many of the rows since are far off, if they came as rarely as in the past.
-
-    Source: H. Chernoff, Annals of Mathematical Statistics 23 (1952), 493-507, the bound on a binomial tail.
-    """
-    usual = (np.count_nonzero(past) + 1) / (past.size + 2)
-    share = np.count_nonzero(since) / since.size
-    if share <= usual:
-        return 0.0
-    near = (1 - share) * np.log((1 - share) / (1 - usual)) if share < 1 else 0.0
-    return float(since.size * (share * np.log(share / usual) + near))

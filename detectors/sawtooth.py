@@ -59,21 +59,22 @@ def events(memory: SawtoothMemory, row: Floats) -> Flags:
     return happened
 
 
-def note(memory: SawtoothMemory, index: int, row: Floats, happened: Flags, share: float) -> None:
-    """Learn the heights of the teeth that have just ended (none from an open episode), and keep the row.
+def note(memory: SawtoothMemory, index: int, row: Floats, happened: Flags, taught: Flags, share: float) -> None:
+    """Learn the heights of the teeth that have just ended, and keep the row.
 
     Args:
         memory: changed in place.
         index: number of the row.
         row: ages in seconds, NaN = no reading.
         happened: as told by `events`.
+        taught: those of them whose teeth are learned from.
         share: which quantile of the heights is the usual one, 0.5 the median.
     """
-    taught = np.flatnonzero(happened & ~np.isnan(memory.age) & (memory.reported == 0))
-    if taught.size:
-        push(memory.heights, memory.teeth, taught, memory.age[taught])
-        memory.teeth[taught] += 1
-        memory.typical[taught] = quantiles(memory.heights[taught], (share,))[0]
+    series = np.flatnonzero(taught & ~np.isnan(memory.age))
+    if series.size:
+        push(memory.heights, memory.teeth, series, memory.age[series])
+        memory.teeth[series] += 1
+        memory.typical[series] = quantiles(memory.heights[series], (share,))[0]
     given = ~np.isnan(row)
     np.copyto(memory.since, index, where=given & (happened | (memory.since < 0)))
     np.copyto(memory.age, row, where=given)

@@ -9,7 +9,11 @@ KINDS = ("", "some", "all")
 KNOWN = 3
 """Intervals seen before a source can be missed."""
 USUAL = 0.9
-"""Quantile of its last intervals that counts as usual: a source that speaks in bursts is held to its longer pauses."""
+"""Quantile of its last intervals that counts as usual: a source that speaks in bursts is held to its longer pauses.
+
+One silence in ten or more intervals does not move it, so silences that were reported may be learned from too: a source
+that comes less often from now on is understood after a few alarms.
+"""
 
 
 class Silence:
@@ -60,7 +64,7 @@ class Silence:
         speaking = float((row[known] <= limits[known] / 2).mean()) if known.any() else 1.0
         back = np.flatnonzero(happened & (memory.kind > 0))
         alarms = [self._alarm(memory, int(memory.last[one]), int(one), speaking, over=True) for one in back]
-        note(memory, index, row, happened, share=USUAL)
+        note(memory, index, row, happened, happened, share=USUAL)
         np.copyto(memory.reported, 0.0, where=happened)
         np.copyto(memory.kind, 0, where=happened)
         for series in np.flatnonzero(known & (row > limits) & (memory.kind == 0)):

@@ -3,14 +3,21 @@
 import numpy as np
 
 from detectors.base import Alarm, Flags, Floats, Ints, Memory, check_row, require
+from detectors.evidence import unlikely
 from detectors.peers import among_peers
-from detectors.robust import NORMAL_MAD, latest_columns, median, push
+from detectors.robust import NORMAL_MAD, latest_columns, median, push, quantiles
 
 APART = -1
 """Group of a rank that is not compared."""
 LEAST_SPREAD = 0.01
 """Peers are never believed to be more alike than this share."""
 SUREST = 100.0
+SURE = 14.0
+"""Least surprise at its slow rows, in natural logarithms."""
+MEANT = 200
+"""Rows over which the usual wandering is a mean."""
+NORMAL_MEAN = 1.2533
+"""Mean absolute deviation times this is the standard deviation of a normal distribution."""
 
 
 class SlowRankMemory(Memory):
@@ -22,7 +29,9 @@ class SlowRankMemory(Memory):
         ratio: the same over the median of its group.
         saving: share of the slowest rank's time that the job would have saved without this rank.
         rows: their row numbers.
-        pushed: rows ever judged.
+        pushed: rows ever judged, since the last episode.
+        wander: how far its median ratio usually is from 1, a fading mean.
+        meant: rows in that mean.
         alarmed: True while an episode is open.
         onset: row the open episode is dated to.
         slow: ratio last reported.
@@ -38,6 +47,8 @@ class SlowRankMemory(Memory):
     saving: Floats
     rows: Ints
     pushed: Ints
+    wander: Floats
+    meant: Ints
     alarmed: Flags
     onset: Ints
     slow: Floats
@@ -113,6 +124,8 @@ class SlowRank:
             saving=np.full((width, self.window), np.nan),
             rows=np.zeros((width, self.window), dtype=np.int64),
             pushed=np.zeros(width, dtype=np.int64),
+            wander=np.zeros(width),
+            meant=np.zeros(width, dtype=np.int64),
             alarmed=np.zeros(width, dtype=np.bool_),
             onset=np.zeros(width, dtype=np.int64),
             slow=np.zeros(width),
@@ -154,35 +167,46 @@ class SlowRank:
         push(memory.rows, memory.pushed, judged, index)
         memory.pushed[judged] += 1
         counts = (memory.ratio > self.ratio).sum(axis=1)
+        typical = median(memory.ratio)
+        self._learn(memory, typical, judged[~memory.alarmed[judged]])
         followed = judged[memory.alarmed[judged]]
-        alarms = self._raise(memory, index, counts, judged)
-        return alarms + self._follow(memory, index, counts, followed)
+        alarms = self._raise(memory, index, counts, typical, judged)
+        return alarms + self._follow(memory, index, counts, typical, followed)
 
-    def _raise(self, memory: SlowRankMemory, index: int, counts: Ints, judged: Ints) -> list[Alarm]:
+    def _learn(self, memory: SlowRankMemory, typical: Floats, healthy: Ints) -> None:
+        """Note how far the ranks usually wander."""
+        healthy = healthy[memory.pushed[healthy] >= self.window]
+        memory.meant[healthy] = np.minimum(memory.meant[healthy] + 1, MEANT)
+        memory.wander[healthy] += (np.abs(typical[healthy] - 1) - memory.wander[healthy]) / memory.meant[healthy]
+
+    def _raise(self, memory: SlowRankMemory, index: int, counts: Ints, typical: Floats, judged: Ints) -> list[Alarm]:
         often = counts > self.share * self.window
         if not (often[judged] & ~memory.alarmed[judged]).any():
             return []
-        z, usual = self._outlying(memory), among_peers(self._seen(memory, counts), memory.group).median
-        chance = np.sqrt(np.maximum(usual * (1 - usual / self.window), 0.0))
-        slow = often & (z >= self.sigmas) & (counts - usual >= self.sigmas * chance)
+        z = self._outlying(memory, typical)
+        slow = often & (z >= self.sigmas)
         crowd = among_peers((slow | memory.alarmed).astype(np.float64), memory.group).median
         slow &= crowd < 0.5  # where half of a group is slow, nobody is
         alarms = []
         for rank in judged[slow[judged] & ~memory.alarmed[judged]]:
-            self._open(memory, int(rank))
-            alarms.append(self._alarm(memory, index, int(rank), counts, z))
+            if self._surprise(memory, counts, int(rank)) >= SURE:
+                self._open(memory, int(rank))
+                alarms.append(self._alarm(memory, index, int(rank), counts, z))
         return alarms
 
-    def _seen(self, memory: SlowRankMemory, values: Ints | Floats) -> Floats:
-        """Leave out the ranks that were never judged."""
-        return np.where(memory.pushed > 0, values, np.nan)
-
-    def _outlying(self, memory: SlowRankMemory) -> Floats:
+    def _outlying(self, memory: SlowRankMemory, typical: Floats) -> Floats:
         """Standard deviations by which each rank's median ratio stands above those of its peers."""
-        typical = median(memory.ratio)
         excess = typical - among_peers(typical, memory.group).median
-        spread = NORMAL_MAD * among_peers(np.abs(excess), memory.group).median
-        return excess / np.maximum(spread, LEAST_SPREAD)
+        now = NORMAL_MAD * among_peers(np.abs(excess), memory.group).median
+        usual = NORMAL_MEAN * among_peers(memory.wander, memory.group).median
+        return excess / np.maximum(np.maximum(now, usual), LEAST_SPREAD)
+
+    def _surprise(self, memory: SlowRankMemory, counts: Ints, rank: int) -> float:
+        """How unlikely so many slow rows are, if they came as rarely as those of its peers do."""
+        others = (memory.group == memory.group[rank]) & ~memory.alarmed
+        others[rank] = False
+        rows = np.minimum(memory.pushed, self.window)
+        return unlikely(int(counts[others].sum()), int(rows[others].sum()), int(counts[rank]), int(rows[rank]))
 
     def _open(self, memory: SlowRankMemory, rank: int) -> None:
         """Date the episode: the rows from there on are nearer to the slow level than to the peers'."""
@@ -204,18 +228,18 @@ class SlowRank:
         memory.before[rank] = np.median(own / ratio)
         memory.saved[rank] = np.median(memory.saving[rank, columns])
 
-    def _follow(self, memory: SlowRankMemory, index: int, counts: Ints, followed: Ints) -> list[Alarm]:
+    def _follow(self, memory: SlowRankMemory, index: int, counts: Ints, typical: Floats, followed: Ints) -> list[Alarm]:
         """End the episodes of ranks that are like the others again, revise those that have become much slower."""
         memory.lasted[followed] += 1
         followed = followed[memory.lasted[followed] >= self.calm]
         if not followed.size:
             return []
         columns = latest_columns(self.window, memory.pushed[followed], self.calm)
-        now = median(memory.ratio[followed[:, None], columns])
+        near, now = quantiles(memory.ratio[followed[:, None], columns], (0.25, 0.5))
         back = now <= (1 + self.ratio) / 2
-        z = self._outlying(memory)
+        z = self._outlying(memory, typical)
         alarms = []
-        for place in np.flatnonzero(back | (now - 1 >= 1.5 * (memory.slow[followed] - 1))):
+        for place in np.flatnonzero(back | (near - 1 >= 1.5 * (memory.slow[followed] - 1))):
             rank = int(followed[place])
             if back[place]:
                 alarms.append(self._end(memory, rank, columns[place], counts, z))
@@ -229,7 +253,18 @@ class SlowRank:
         last = int(np.argmax(np.cumsum(away)))
         end = max(int(memory.rows[rank, columns[last]]), int(memory.onset[rank]))
         memory.alarmed[rank] = False
-        return self._alarm(memory, end, rank, counts, z, over=True)
+        alarm = self._alarm(memory, end, rank, counts, z, over=True)
+        self._keep(memory, rank, columns[last + 1 :])
+        return alarm
+
+    def _keep(self, memory: SlowRankMemory, rank: int, columns: Ints) -> None:
+        """Forget a rank's rows but these: the slow ones of an episode that is over must not raise it again."""
+        for ring in (memory.seconds, memory.ratio, memory.saving):
+            kept = ring[rank, columns]
+            ring[rank] = np.nan
+            ring[rank, : kept.size] = kept
+        memory.rows[rank, : columns.size] = memory.rows[rank, columns]
+        memory.pushed[rank] = columns.size
 
     def _alarm(
         self, memory: SlowRankMemory, index: int, rank: int, counts: Ints, z: Floats, over: bool = False

@@ -85,9 +85,9 @@ class Spike:
 
     def __init__(
         self,
-        sigmas: float = 7.0,
+        sigmas: float = 6.0,
         window: int = 200,
-        trend: int = 20,
+        trend: int = 40,
         worth: float | Floats = 0.1,
         floor: float | Floats = 0.0,
         calm: int = 10,

@@ -51,7 +51,7 @@ class Stalled:
         happened = events(memory, row)
         ended = np.flatnonzero(happened & (memory.reported > 0))
         alarms = [self._alarm(memory, int(memory.last[one]), int(one), over=True) for one in ended]
-        note(memory, index, row, happened, share=0.5)
+        note(memory, index, row, happened, happened & (memory.reported == 0), share=0.5)
         np.copyto(memory.reported, 0.0, where=happened)
         limits = self.limits(memory)
         grown = np.where(memory.reported > 0, row >= 2 * memory.reported, row > limits)

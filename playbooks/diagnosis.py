@@ -73,7 +73,8 @@ def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
 def weigh(cause: Cause, facts: Facts) -> Weighed:
     """Ask every clue of a cause and add up what the answers weigh."""
     answers = []
-    weight, candidate = cause.prior, True
+    weight = cause.prior
+    candidate = facts.seed is None or explains(cause, facts.seed)
     for clue in cause.clues:
         answer = ask(clue, facts)
         moved = clue.weight if answer.holds else clue.otherwise if answer.holds is False else 0.0

@@ -21,6 +21,7 @@ class Facts(Struct, kw_only=True):
     """Everything that is known when the question is asked.
 
     Attributes:
+        seed: what the incident was opened for; every candidate has to explain it.
         detections: of this incident, oldest onset first.
         events: of this incident.
         tracks: signal -> its last values; counters under the name of their rate.
@@ -32,6 +33,7 @@ class Facts(Struct, kw_only=True):
         rank_gpus: rank -> GPU.
     """
 
+    seed: Detection | Event | None = None
     detections: tuple[Detection, ...] = ()
     events: tuple[Event, ...] = ()
     tracks: dict[str, Track] = field(default_factory=dict)

@@ -31,7 +31,7 @@ EVENTS = (
     EventKind("phase.end", "that phase ends", ("phase",)),
     EventKind("config.changed", "announced change; field -> [old, new]"),
     EventKind("checkpoint.begin", "a save begins", ("step", "mode", "rank")),
-    EventKind("checkpoint.end", "a save is complete", ("step", "mode", "seconds", "bytes")),
+    EventKind("checkpoint.end", "a save is complete", ("step", "mode", "seconds", "bytes", "pause_seconds")),
     EventKind("checkpoint.failed", "a save did not complete", ("step", "mode", "error")),
     EventKind("checkpoint.shards", "size of every shard written", ("step", "sizes")),
     EventKind("xid", "NVIDIA driver error code", ("code", "pci"), "gpu"),

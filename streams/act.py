@@ -164,20 +164,9 @@ class Runner:
 
     def _conclude(self, request: Request, outcome: Outcome) -> None:
         """Tell the pure line, then the archive; with a result on file nobody looks at the request again."""
-        incident = self._archive.incident(request.incident)
-        event = Event(
-            job=request.job,
-            attempt=request.attempt,
-            cluster=request.cluster,
-            node=SOURCE,
-            boot=SOURCE,
-            seq=self._journal.last() + 1,
-            time=request.time if incident is None else incident.updated_time,
-            event=_WORDS[outcome.ended],
-            subject=request.id,
-            data={"action": request.action, "id": request.id, "detail": outcome.detail, **_why(outcome)},
-        )
-        now = self._ports.clock.now()
+        incident, now = self._archive.incident(request.incident), self._ports.clock.now()
+        time = request.time if incident is None else incident.updated_time
+        event = event_of(request, outcome, self._journal.last() + 1, time)
         self._journal.append([(request.job, encode(event))], now)
         result = Result(
             request=request.id,
@@ -193,6 +182,22 @@ class Runner:
         self._archive.put([Sent("results", request.incident, result)], upto=self._archive.progress())
         _log.info("request %s, %s on %s: %s", request.id, request.action, request.target, outcome.note())
         self._wake_line()
+
+
+def event_of(request: Request, outcome: Outcome, seq: int, time: float) -> Event:
+    """Say how a request ended in the words of telemetry, in the time of the records."""
+    return Event(
+        job=request.job,
+        attempt=request.attempt,
+        cluster=request.cluster,
+        node=SOURCE,
+        boot=SOURCE,
+        seq=seq,
+        time=time,
+        event=_WORDS[outcome.ended],
+        subject=request.id,
+        data={"action": request.action, "id": request.id, "detail": outcome.detail, **_why(outcome)},
+    )
 
 
 def _why(outcome: Outcome) -> dict[str, str]:

@@ -7,27 +7,30 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from schemas.codec import BadRecord, Plain, decode, to_wire
+from schemas.codec import BadRecord, Plain, decode
 from schemas.detection import Detection
 from schemas.incident import Incident
+from schemas.telemetry import Tick
+from streams.contract import contract
 from streams.line import Line, LineMemory
-from streams.stages.detect.memory import DetectMemory
 from streams.stages.stage import Sent
+
+FAULTS_SHOWN = 100
 
 
 class Outcome(Struct):
     """What a replay came to.
 
     Attributes:
-        said: everything the line said, in order.
         rejected: lines that could not be read, with their number from 1.
+        said: everything the line said, in order.
+        memories: of every job.
     """
 
     records: int = 0
     rejected: list[tuple[int, BadRecord]] = field(default_factory=list)
-    repeated: int = 0
-    late: int = 0
     said: list[Sent] = field(default_factory=list)
+    memories: dict[str, LineMemory] = field(default_factory=dict)
 
 
 def lines_of(name: str) -> Iterator[bytes]:
@@ -45,7 +48,6 @@ def lines_of(name: str) -> Iterator[bytes]:
 def replay(line: Line, lines: Iterable[bytes]) -> Outcome:
     """Run lines of telemetry through the line; every job has its own memory."""
     outcome = Outcome()
-    memories: dict[str, LineMemory] = {}
     for number, raw in enumerate(lines, 1):
         if not raw.strip():
             continue
@@ -55,37 +57,28 @@ def replay(line: Line, lines: Iterable[bytes]) -> Outcome:
         except BadRecord as fault:
             outcome.rejected.append((number, fault))
             continue
-        keys = list(memories) if not hasattr(record, "job") else [record.job]
-        for key in keys:
-            memory = memories.setdefault(key, line.blank(key))
+        for key in sorted(outcome.memories) if isinstance(record, Tick) else [record.job]:
+            memory = outcome.memories.get(key)
+            if memory is None:
+                memory = outcome.memories[key] = line.blank(key)
             outcome.said += line.feed(memory, record)
-    for memory in memories.values():
-        outcome.said += line.flush(memory)
-        for stage in memory.stages:
-            if isinstance(stage, DetectMemory):
-                outcome.repeated += stage.counters.repeated
-                outcome.late += stage.counters.late
+    for key in sorted(outcome.memories):
+        outcome.said += line.flush(outcome.memories[key])
     return outcome
 
 
 def summary(outcome: Outcome) -> dict[str, Plain]:
-    """The object of the contract: counts, the last revision of every detection and of every incident."""
-    detections: dict[str, Detection] = {}
-    incidents: dict[str, Incident] = {}
-    for sent in outcome.said:
-        if isinstance(sent.record, Detection):
-            detections[sent.record.id] = sent.record
-        elif isinstance(sent.record, Incident) and sent.topic == "incidents":
-            incidents[sent.record.id] = sent.record
-    return {
-        "records": outcome.records,
-        "rejected": len(outcome.rejected),
-        "repeated": outcome.repeated,
-        "late": outcome.late,
-        "faults": [
-            {"line": number, "reason": fault.reason, "path": fault.path, "detail": fault.detail}
-            for number, fault in outcome.rejected[:100]
-        ],
-        "detections": [to_wire(one) for one in detections.values()],
-        "incidents": [to_wire(one) for one in incidents.values()],
-    }
+    """The object of the contract, and the first of the lines that could not be read."""
+    records = [sent.record for sent in outcome.said if sent.topic in ("detections", "incidents")]
+    whole = contract(
+        outcome.records,
+        len(outcome.rejected),
+        outcome.memories.values(),
+        [one for one in records if isinstance(one, Detection)],
+        [one for one in records if isinstance(one, Incident)],
+    )
+    whole["faults"] = [
+        {"line": number, "reason": fault.reason, "path": fault.path, "detail": fault.detail}
+        for number, fault in outcome.rejected[:FAULTS_SHOWN]
+    ]
+    return whole

@@ -54,6 +54,7 @@ class Embedded:
         self.changed: set[str] = set()
         self.offset = 0
         self.lost: list[str] = []
+        self.taken = 0
         self._recover()
 
     def work(self) -> int:
@@ -97,7 +98,9 @@ class Embedded:
             record = decode(entry.raw)
         except BadRecord as fault:
             return (Sent("dead", entry.key, _dead(entry, fault)),)
-        keys = sorted(self.memories) if isinstance(record, Tick) else [entry.key]
+        is_tick = isinstance(record, Tick)
+        self.taken += not is_tick
+        keys = sorted(self.memories) if is_tick else [entry.key]
         said: list[Sent] = []
         for key in keys:
             if entry.offset <= self.true_at.get(key, 0):

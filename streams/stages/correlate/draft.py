@@ -6,7 +6,7 @@ from playbooks.cause import UNKNOWN, Cause
 from playbooks.diagnosis import Diagnosis, diagnose
 from playbooks.facts import Facts, moved_by
 from schemas.codec import encode
-from schemas.incident import Affected, Incident, Severity, Suspect, Taint
+from schemas.incident import SEVERITIES, Affected, Incident, Severity, Suspect, Taint
 from schemas.wording import change
 from streams.stages.correlate.cost import gpu_seconds
 from streams.stages.correlate.grouping import facts_of
@@ -72,7 +72,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         attempt=case.attempt,
         cluster=memory.cluster,
         state=case.state,
-        severity="info" if legitimate else _severity(diagnosis.cause, facts),
+        severity="info" if legitimate else _worst(case, _severity(diagnosis.cause, facts)),
         title=_title(diagnosis.cause, facts),
         cause=diagnosis.cause.cause,
         layer="none" if legitimate else diagnosis.cause.layer,
@@ -121,6 +121,12 @@ def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, .
     nodes |= {event.node for event in facts.events if event.subject and event.subject in gpus}
     gpus |= {facts.rank_gpus[rank] for rank in ranks if facts.rank_gpus.get(rank)}
     return tuple(sorted(ranks)), tuple(sorted(nodes)), tuple(sorted(gpus))
+
+
+def _worst(case: Case, severity: Severity) -> Severity:
+    """An incident does not become harmless by being cured."""
+    case.severity = max(case.severity, severity, key=SEVERITIES.index)
+    return case.severity
 
 
 def _severity(cause: Cause, facts: Facts) -> Severity:

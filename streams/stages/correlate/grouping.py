@@ -71,6 +71,7 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
     for node in memory.rank_nodes.values():
         counts[node] = counts.get(node, 0) + 1
     return Facts(
+        seed=_seed(case),
         detections=tuple(sorted(detections, key=lambda one: (one.onset_time, one.id))),
         events=tuple(sorted(events, key=lambda one: (one.time, one.node, one.seq))),
         tracks=memory.tracks,
@@ -118,9 +119,16 @@ def _fits_in_time(case: Case, finding: Finding) -> bool:
 
 def _explains_both(together: Diagnosis, case: Case, finding: Finding) -> bool:
     """The leading cause explains the newcomer and what the case was opened for."""
+    seed = _seed(case)
+    return explains(together.cause, finding) and (seed is None or explains(together.cause, seed))
+
+
+def _seed(case: Case | None) -> Finding | None:
+    """What a case was opened for; a moment after it was opened, its seed has not joined yet."""
+    if case is None:
+        return None
     seed = case.detections.get(case.seed)
-    members: list[Finding] = [seed] if seed is not None else list(case.events[:1])
-    return all(explains(together.cause, one) for one in (*members, finding))
+    return seed if seed is not None else next((one for one in case.events if _identity(one) == case.seed), None)
 
 
 def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:

@@ -1,5 +1,8 @@
 """The life of a case: open while a member is active, recovering until the job has been well for a while, resolved."""
 
+from playbooks.cause import Cause
+from playbooks.diagnosis import opens
+from schemas.detection import Detection
 from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
 
 WELL_STEPS = 20
@@ -8,12 +11,12 @@ KEPT_SECONDS = 86400.0
 """A resolved case is remembered so long, to link its recurrence."""
 
 
-def live(memory: CorrelateMemory) -> None:
+def live(memory: CorrelateMemory, causes: tuple[Cause, ...]) -> None:
     """Move every case to the state its members say."""
     for case in list(memory.cases.values()):
         if case.state in ("open", "recovering"):
             before = case.state
-            _move(memory, case)
+            _move(memory, case, causes)
             if case.state != before:
                 case.unread = THINK_AGAIN
         elif case.end_time is not None and memory.clock - case.end_time > KEPT_SECONDS:
@@ -27,24 +30,34 @@ def step_closed(memory: CorrelateMemory) -> None:
             case.quiet_steps += 1
 
 
-def _move(memory: CorrelateMemory, case: Case) -> None:
-    ends = [one.end_time for one in case.detections.values()]
+def _move(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> None:
+    ends = [one.end_time for one in _felt(case, causes)]
     if not ends or any(end is None for end in ends):
         if case.state == "recovering":
             case.state, case.quiet_since, case.quiet_steps = "open", None, 0
             case.end_step = case.end_time = None
         return
     if case.quiet_since is None:
-        _quieten(case)
+        _quieten(case, causes)
     assert case.quiet_since is not None
     well = case.quiet_steps >= WELL_STEPS and memory.clock - case.quiet_since >= WELL_SECONDS
     if well or (memory.ended and not case.dead):
         case.state = "resolved"
 
 
-def _quieten(case: Case) -> None:
+def _felt(case: Case, causes: tuple[Cause, ...]) -> list[Detection]:
+    """The members that the job feels: a mount may stutter on while the job reads from elsewhere.
+
+    A long save is felt while it lasts; what it says of the next one counts only where there is nothing else.
+    """
+    felt = [one for one in case.detections.values() if one.subject.startswith(("job", "rank:")) or opens(causes, one)]
+    return [one for one in felt if one.detector != "checkpoint"] or felt
+
+
+def _quieten(case: Case, causes: tuple[Cause, ...]) -> None:
     """The last active member has ended."""
-    last = max(case.detections.values(), key=lambda one: (one.end_time or 0.0, one.id))
-    steps = [one.end_step for one in case.detections.values() if one.end_step is not None]
+    felt = _felt(case, causes)
+    last = max(felt, key=lambda one: (one.end_time or 0.0, one.id))
+    steps = [one.end_step for one in felt if one.end_step is not None]
     case.state, case.quiet_since, case.quiet_steps = "recovering", last.end_time, 0
     case.end_time, case.end_step = last.end_time, max(steps, default=None)

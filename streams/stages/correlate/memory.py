@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from playbooks.facts import Track
 from schemas.detection import Detection
-from schemas.incident import State
+from schemas.incident import Severity, State
 from schemas.telemetry import Event
 
 THINK_AGAIN = 5
@@ -22,6 +22,7 @@ class Case(Struct):
         lost_seconds: seconds of the job lost against its normal pace.
         normals: healthy levels of the job's signals, frozen when the case was opened.
         normal_interval: seconds from step to step before the onset; None where it was not learned.
+        severity: the highest it has had.
         told: the draft as it was last sent, without what changes at every step.
         told_lost: GPU seconds lost as they were last told.
         unread: vitals since the incident was last thought over.
@@ -49,6 +50,7 @@ class Case(Struct):
     legitimate: bool = False
     named_cause: str = ""
     cause: str = ""
+    severity: Severity = "info"
     told: bytes = b""
     told_lost: float = 0.0
     dead: bool = False

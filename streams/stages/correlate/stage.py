@@ -56,7 +56,7 @@ class Correlate:
     def _tell(self, memory: CorrelateMemory, everything: bool) -> Iterator[Sent]:
         if (memory.waiting or memory.waiting_events) and (everything or memory.clock >= memory.settle_at):
             settle(memory, self.causes, self.hold, everything)
-        life.live(memory)
+        life.live(memory, self.causes)
         for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
             if case.unread >= THINK_AGAIN or everything:
                 case.unread = 0

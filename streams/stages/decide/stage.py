@@ -86,7 +86,8 @@ class Decide:
             for request in answer(memory, event.subject, event.event == "request.approved", person):
                 yield Sent("requests", request.incident, request)
         elif outcome is not None:
-            _note_outcome(memory, event, outcome)
+            for book in _note_outcome(memory, event, outcome):
+                yield from self._settle(memory, book)
         else:
             return
         yield from self._review(memory)
@@ -108,13 +109,15 @@ class Decide:
             yield Sent("requests", request.incident, request)
 
 
-def _note_outcome(memory: DecideMemory, event: Event, outcome: Outcome) -> None:
-    """Take the runner's word on how a request ended."""
+def _note_outcome(memory: DecideMemory, event: Event, outcome: Outcome) -> list[Book]:
+    """Take the runner's word on how a request ended; give the incidents it concerns."""
     request_id = event.data.get("id") or event.subject
+    concerned = []
     for book in memory.books.values():
         for entry in book.entries.values():
             if entry.request is not None and entry.request.id == request_id:
                 over = outcome != "done"
+                concerned.append(book)
                 entry.shown = structs.replace(
                     entry.shown,
                     outcome=outcome,
@@ -122,6 +125,7 @@ def _note_outcome(memory: DecideMemory, event: Event, outcome: Outcome) -> None:
                     verification="" if over else entry.shown.verification,
                 )
                 entry.trial = None if over else entry.trial
+    return concerned
 
 
 def _forget(memory: DecideMemory) -> None:

@@ -15,8 +15,8 @@ from streams.stages.detect.memory import Attempt, DetectMemory, Entities, OpenSt
 from streams.stages.detect.repeats import is_repeated
 from streams.stages.stage import Sent
 
-_CLOCKLESS = ("xid", "gpu.", "nccl.", "log.line", "oom.", "worker.", "rank.", "storage.", "node.", "stack.", "source.")
-"""Events that are read from logs: their clocks are not trusted to move the stream's."""
+_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.")
+"""Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
 
 
 class Detect:
@@ -62,7 +62,7 @@ class Detect:
         memory.last_tick = tick.time
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt)
-        yield Sent("events", memory.key, tick)
+        yield Sent("events", memory.key, Tick(time=memory.clock + memory.idle, every=tick.every))
 
     def _telemetry(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
         attempt = memory.attempt
@@ -100,7 +100,7 @@ class Detect:
             yield Sent("detections", memory.key, detection)
 
     def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
-        if not event.event.startswith(_CLOCKLESS):
+        if event.event.startswith(_TRUSTED):
             memory.clock = max(memory.clock, event.time)
         if event.event.startswith(("phase.", "checkpoint.")):
             yield from self._phase(memory, attempt, event)

@@ -1,0 +1,59 @@
+"""What the trainer's hook costs a training step: `python bench/hook_cost.py` prints nanoseconds per step."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from streams.agents.trainer import Hook
+
+STEPS = 20_000
+
+
+def full_step(hook: Hook, step: int) -> None:
+    """One step as a trainer writes it: a part, and four values of the job."""
+    with hook.step(step) as s:
+        with s.loading():
+            pass
+        s.log(loss=2.3125, grad_norm=0.31, tokens=1048576, learning_rate=3e-4)
+
+
+def bare_step(hook: Hook, step: int) -> None:
+    """One step without parts and values."""
+    with hook.step(step):
+        pass
+
+
+def bare_sample(hook: Hook, step: int) -> None:
+    """One record alone."""
+    hook.sample("mount", "/data", storage_retries_total=step)
+
+
+def nanoseconds(call: Callable[[Hook, int], None], folder: Path) -> tuple[float, float]:
+    """Give the median and the 99th percentile of one call."""
+    hook = Hook(str(folder), job=call.__name__, rank=0)
+    spent = []
+    for step in range(STEPS):
+        begin = time.perf_counter_ns()
+        call(hook, step)
+        spent.append(time.perf_counter_ns() - begin)
+    if hook.dropped or hook.failed:
+        raise SystemExit(f"{hook.dropped} records dropped, {hook.failed} calls failed: the figures mean nothing")
+    spent.sort()
+    return spent[len(spent) // 2], spent[len(spent) * 99 // 100]
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'what':<12} {'median ns':>10} {'99 % ns':>10}   ({STEPS} calls each, with a control file to look at)")
+    with tempfile.TemporaryDirectory() as folder:
+        for call in (full_step, bare_step, bare_sample):
+            control = Path(folder, call.__name__, "control.json")
+            control.parent.mkdir()
+            control.write_text('{"job":"j","attempt":1,"version":1,"settings":{}}')
+            median, slow = nanoseconds(call, Path(folder))
+            print(f"{call.__name__:<12} {median:>10.0f} {slow:>10.0f}")
+
+
+if __name__ == "__main__":
+    main()

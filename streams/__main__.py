@@ -1,0 +1,5 @@
+"""`python -m streams` is `trainmaster`."""
+
+from streams.cli import main
+
+main()

@@ -1,0 +1,197 @@
+"""The node agent: sends what the ranks write and samples of the node, and brings control files to the trainers."""
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+import aiohttp
+from msgspec import Struct
+
+from streams.agents.assemble import Attempt
+from streams.agents.control_file import ControlMail
+from streams.agents.delivery import HttpDelivery, Limits
+from streams.agents.host import Host
+from streams.agents.ranks import Ranks
+from streams.agents.sampling import Sampling, Source
+from streams.agents.stamp import Stamp
+from streams.clock import unix_seconds
+
+log = logging.getLogger(__name__)
+
+
+class Rhythm(Struct, frozen=True, kw_only=True):
+    """How often the agent does what; seconds.
+
+    Attributes:
+        poll_every: looks at the ranks' files.
+        linger: waits for the other ranks of a step.
+        sample_every: samples the node.
+        control_every: asks for control documents.
+        save_every: writes down how far the files have been read.
+        idle_after: silence of its ranks after which a job no longer counts as running here.
+    """
+
+    poll_every: float = 0.1
+    linger: float = 0.5
+    sample_every: float = 1.0
+    control_every: float = 1.0
+    save_every: float = 0.5
+    idle_after: float = 3600.0
+
+
+class NodeAgent:
+    """Serves the jobs of one node until it is stopped or cancelled; what has not arrived then is in the spool.
+
+    Args:
+        directory: where the hooks write, and look for their control file.
+        node: name of the node.
+        url: the server's address.
+        spool: a folder for records while the server is away, and for what the agent has to remember.
+        token: sent to the server as a bearer token.
+        cluster: name of the cluster; also the `job` of an idle node's samples.
+        rhythm: how often it does what.
+        limits: how much it holds on to.
+        sources: further sources of samples by name; the host itself is one already.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        node: str,
+        url: str,
+        spool: Path,
+        *,
+        token: str | None = None,
+        cluster: str = "default",
+        rhythm: Rhythm | None = None,
+        limits: Limits | None = None,
+        sources: Mapping[str, Source] | None = None,
+    ) -> None:
+        self._directory, self._url, self._spool, self._token = directory, url, spool, token
+        self._rhythm, self._limits = rhythm or Rhythm(), limits or Limits()
+        self._stamp = Stamp(node, cluster, unix_seconds(), os.getpid())
+        self._sources = dict(sources or {})
+        self._stop = asyncio.Event()
+        self._troubles: set[str] = set()
+
+    def stop(self) -> None:
+        """Let `run` hand on what is there and return."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Serve.
+
+        Raises:
+            OSError: the spool cannot be used.
+        """
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        timeout = aiohttp.ClientTimeout(total=self._limits.timeout)
+        delivery = HttpDelivery(self._url, self._spool, self._token, self._limits)
+        ranks = Ranks(
+            self._directory,
+            self._spool / "places.json",
+            self._stamp,
+            delivery,
+            linger=self._rhythm.linger,
+            idle_after=self._rhythm.idle_after,
+        )
+        sampling = Sampling({"host": Host(ranks.allowed_cpus), **self._sources})
+        async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+            mail = ControlMail(session, self._url, self._directory)
+            try:
+                async with delivery:
+                    try:
+                        await self._serve(delivery, ranks, sampling, mail)
+                    finally:
+                        await ranks.finish()
+                        self._report_losses(delivery)
+            finally:
+                await self._save(ranks)
+
+    async def _serve(self, delivery: HttpDelivery, ranks: Ranks, sampling: Sampling, mail: ControlMail) -> None:
+        rhythm = self._rhythm
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(ranks))
+            group.create_task(self._every(rhythm.save_every, lambda: self._save(ranks)))
+            group.create_task(self._every(rhythm.sample_every, lambda: self._sample(delivery, ranks, sampling)))
+            group.create_task(self._every(rhythm.control_every, lambda: self._fetch(ranks, mail)))
+
+    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        while not await self._stopped_within(seconds):
+            await work()
+
+    async def _stopped_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+        return self._stop.is_set()
+
+    async def _follow(self, ranks: Ranks) -> None:
+        behind = False
+        while not await self._stopped_within(0.0 if behind else self._rhythm.poll_every):
+            behind = await ranks.hand_on()
+
+    async def _save(self, ranks: Ranks) -> None:
+        try:
+            await asyncio.to_thread(ranks.save)
+        except OSError as fault:
+            self._complain("places", str(fault))
+        else:
+            self._settle("places")
+
+    async def _sample(self, delivery: HttpDelivery, ranks: Ranks, sampling: Sampling) -> None:
+        samples, gaps = await sampling.take()
+        now, targets = unix_seconds(), self._targets(ranks)
+        for job, attempt in targets:
+            for sample in samples:
+                delivery.offer(self._stamp.samples(job, attempt, now, sample))
+        for gap in gaps:
+            if self._complain(gap.source, gap.reason):
+                data = {"source": gap.source, "from": now, "to": now, "reason": gap.reason}
+                for job, attempt in targets:
+                    delivery.offer(self._stamp.event(job, attempt, now, "source.gap", data, gap.source))
+        for name in sampling.names - {gap.source for gap in gaps}:
+            self._settle(name)
+        self._report_losses(delivery)
+
+    def _targets(self, ranks: Ranks) -> list[Attempt]:
+        return ranks.running() or [(self._stamp.cluster, 0)]
+
+    async def _fetch(self, ranks: Ranks, mail: ControlMail) -> None:
+        for job, _ in ranks.running():
+            try:
+                if await mail.fetch(job):
+                    log.info("a new control file for %s", job)
+                self._settle(f"control of {job}")
+            except (OSError, ValueError) as fault:
+                self._complain(f"control of {job}", str(fault))
+
+    def _report_losses(self, delivery: HttpDelivery) -> None:
+        lost: dict[Attempt, dict[str, int]] = {}
+        for loss, count in delivery.take_losses().items():
+            lost.setdefault((loss.job, loss.attempt), {"samples": 0, "steps": 0, "events": 0})[loss.kind] = count
+        for (job, attempt), data in lost.items():
+            delivery.offer(self._stamp.event(job, attempt, unix_seconds(), "agent.dropped", data, self._stamp.node))
+
+    def _complain(self, name: str, why: str) -> bool:
+        """Log trouble when it begins; True if it has just begun."""
+        if name in self._troubles:
+            return False
+        self._troubles.add(name)
+        log.warning("%s: %s", name, why)
+        return True
+
+    def _settle(self, name: str) -> None:
+        if name in self._troubles:
+            self._troubles.discard(name)
+            log.info("%s: well again", name)
+
+
+async def run_agent(
+    directory: Path, node: str, url: str, token: str | None, spool: Path, sample_every: float, cluster: str = "default"
+) -> None:
+    """Run a node agent until the task is cancelled; see NodeAgent."""
+    rhythm = Rhythm(sample_every=sample_every)
+    await NodeAgent(directory, node, url, spool, token=token, cluster=cluster, rhythm=rhythm).run()

@@ -1,0 +1,216 @@
+"""Following the ranks' files: new, renamed, half-written and cut ones, and an agent that starts anew."""
+
+import os
+import zlib
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct, field
+
+from streams.agents.rank_file import Line, RankFile, Source, find, parse
+from streams.agents.whole_file import write_whole
+
+CHUNK_BYTES = 1 << 18
+_HEAD_BYTES = 512
+
+
+class Position(Struct, frozen=True):
+    """How far a file has been read.
+
+    Attributes:
+        offset: bytes; always just after a line.
+        head: checksum of the file's beginning: inode numbers are given out again, a first line never is.
+    """
+
+    offset: int
+    head: int
+
+
+class LastLine(Struct, frozen=True):
+    """The last line read of a rank: its number, its time, and the start of the hook that wrote it."""
+
+    n: int
+    time: float
+    start: float
+
+
+class Places(Struct, kw_only=True):
+    """Where to go on reading; what the state file holds.
+
+    Attributes:
+        files: inode -> position.
+        last: `JOB/attempt/rank` -> last line read.
+    """
+
+    files: dict[int, Position] = field(default_factory=dict)
+    last: dict[str, LastLine] = field(default_factory=dict)
+
+
+class Mark(Struct, frozen=True):
+    """Where a line begins."""
+
+    inode: int
+    offset: int
+
+
+class Read(Struct, frozen=True):
+    """A line as it was read.
+
+    Attributes:
+        missed: lines of this rank before it that nobody will read: lost by the hook, or put aside and removed.
+        since: Unix seconds of the line before those.
+    """
+
+    source: Source
+    line: Line
+    mark: Mark
+    missed: int = 0
+    since: float = 0.0
+
+
+class Tail:
+    """Reads what is new, each line once per life of this object.
+
+    Args:
+        directory: where the hooks write.
+        places: where an earlier life stopped.
+
+    Attributes:
+        files: the rank files of the last look.
+        behind: whether more could be read at once.
+        bad_lines: lines that no hook wrote.
+    """
+
+    def __init__(self, directory: Path, places: Places | None = None) -> None:
+        self._directory = directory
+        self._places = places or Places()
+        self.files: list[RankFile] = []
+        self.behind = False
+        self.bad_lines = 0
+
+    def poll(self) -> list[Read]:
+        """Look at all files and read up to CHUNK_BYTES of each."""
+        self.files = self._look()
+        self.behind = False
+        reads: list[Read] = []
+        for source, files in groupby(self.files, key=lambda file: file.source):
+            reads += self._read_rank(source, list(files))
+        present = {file.inode for file in self.files}
+        self._places.files = {inode: place for inode, place in self._places.files.items() if inode in present}
+        written = {_key(file.source) for file in self.files}
+        self._places.last = {key: last for key, last in self._places.last.items() if key in written}
+        return reads
+
+    def places(self, pending: Iterable[Mark] = ()) -> Places:
+        """Say where a new life has to go on, so that it reads again the lines that are still pending."""
+        files = dict(self._places.files)
+        for mark in pending:
+            known = files.get(mark.inode)
+            if known is not None and mark.offset < known.offset:
+                files[mark.inode] = Position(mark.offset, known.head)
+        return Places(files=files, last=dict(self._places.last))
+
+    def _look(self) -> list[RankFile]:
+        files = find(self._directory)
+        if any(file.inode not in self._places.files for file in files):
+            # A new file may come of a renaming that was under way while the folder was listed: an older one is
+            # then missing from the list, and its last lines would be read too late.
+            files = find(self._directory)
+        return files
+
+    def _read_rank(self, source: Source, files: list[RankFile]) -> list[Read]:
+        reads: list[Read] = []
+        for file in files:
+            lines, complete = self._read_file(file)
+            reads += [read for mark, raw in lines if (read := self._understand(source, mark, raw))]
+            if not complete:
+                break  # what is younger waits, so that a rank's lines keep their order
+        return reads
+
+    def _read_file(self, file: RankFile) -> tuple[list[tuple[Mark, bytes]], bool]:
+        """Give the new lines of a file, and whether it was read to its end."""
+        try:
+            with file.path.open("rb") as stream:
+                return self._read_stream(file, stream)
+        except OSError:  # renamed or removed since it was listed; the next look finds it
+            return [], False
+
+    def _read_stream(self, file: RankFile, stream: BinaryIO) -> tuple[list[tuple[Mark, bytes]], bool]:
+        inode, head = os.fstat(stream.fileno()).st_ino, _head(stream)
+        if inode != file.inode:
+            return [], False
+        if head is None:
+            return [], True
+        known = self._places.files.get(inode)
+        size = stream.seek(0, 2)
+        offset = known.offset if known is not None and known.head == head and known.offset <= size else 0
+        stream.seek(offset)
+        chunk = stream.read(CHUNK_BYTES)
+        end = chunk.rfind(b"\n") + 1
+        if not end and len(chunk) == CHUNK_BYTES:
+            self.bad_lines += 1  # no hook writes a line that long
+            end = len(chunk)
+        self._places.files[inode] = Position(offset + end, head)
+        complete = len(chunk) < CHUNK_BYTES
+        self.behind |= not complete
+        return _lines(chunk[:end], inode, offset), complete
+
+    def _understand(self, source: Source, mark: Mark, raw: bytes) -> Read | None:
+        line = parse(raw)
+        if line is None:
+            self.bad_lines += 1
+            return None
+        key = _key(source)
+        last = self._places.last.get(key)
+        start = line.hook or (last.start if last else 0.0)
+        # The first line of a file has no number of its own: it carries that of the line after it.
+        number = line.n - 1 if line.hook else line.n
+        if last is None or last.start != start or number > last.n:
+            self._places.last[key] = LastLine(number, line.t or (last.time if last else 0.0), start)
+        return Read(source, line, mark, _missed(last, line, start), last.time if last else 0.0)
+
+
+def load_places(path: Path) -> Places:
+    """Read the state file; where there is none, or it is damaged, reading starts at the beginning."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Places)
+    except (OSError, msgspec.DecodeError):
+        return Places()
+
+
+def save_places(path: Path, places: Places) -> None:
+    """Write the state file whole or not at all."""
+    write_whole(path, msgspec.json.encode(places))
+
+
+def _key(source: Source) -> str:
+    return f"{source.job}/{source.attempt}/{source.rank}"
+
+
+def _missed(last: LastLine | None, line: Line, start: float) -> int:
+    if last is None:
+        return 0
+    expected = last.n + 1 if last.start in (0.0, start) else 0
+    return max(0, line.n - expected)
+
+
+def _head(stream: BinaryIO) -> int | None:
+    """Give the checksum of a file's beginning, None while its first line is not complete."""
+    stream.seek(0)
+    beginning = stream.read(_HEAD_BYTES)
+    end = beginning.find(b"\n") + 1
+    if not end and len(beginning) < _HEAD_BYTES:
+        return None
+    return zlib.crc32(beginning[:end] if end else beginning)
+
+
+def _lines(chunk: bytes, inode: int, offset: int) -> list[tuple[Mark, bytes]]:
+    lines = []
+    for raw in chunk.splitlines(keepends=True):
+        if raw.strip():
+            lines.append((Mark(inode, offset), raw))
+        offset += len(raw)
+    return lines

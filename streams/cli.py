@@ -1,0 +1,29 @@
+"""The command `trainmaster`."""
+
+import typer
+
+from streams.commands import demo, incidents, policy, records, replaying, serving
+
+app = typer.Typer(
+    name="trainmaster",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Keeps large training runs on time: detect, explain, act, verify.",
+)
+app.command("demo")(demo.demo)
+app.command("run")(serving.run)
+app.command("agent")(serving.agent)
+app.command("replay")(replaying.replay)
+app.command("simulate")(replaying.simulate)
+app.add_typer(incidents.app, name="incidents")
+app.add_typer(policy.app, name="playbooks")
+app.add_typer(records.taints, name="taints")
+app.add_typer(records.topics, name="topics")
+app.command("postmortem")(records.postmortem)
+app.command("schemas")(records.schemas)
+app.command("killswitch")(records.killswitch)
+
+
+def main() -> None:
+    """Run the command."""
+    app()

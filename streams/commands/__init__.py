@@ -1,0 +1,1 @@
+"""The commands of `trainmaster`, a file per topic; `streams.cli` puts them together."""

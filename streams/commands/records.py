@@ -1,0 +1,104 @@
+"""`trainmaster taints`, `postmortem`, `topics`, `schemas` and `killswitch`: what is kept, and what it looks like."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+import typer
+
+from playbooks.actions.postmortem import postmortem as write_postmortem
+from schemas.action import TaintRecord
+from schemas.codec import encode
+from schemas.incident import Incident
+from schemas.json_schemas import files
+from schemas.topics import TOPICS
+from streams.commands.client import DEFAULT_URL, Client, part
+from streams.commands.output import fail, give, give_lines, say, show
+from streams.taints import skipped_iterations
+
+Url = Annotated[str, typer.Option("--url", help="Address of the server.")]
+taints = typer.Typer(no_args_is_help=True, help="The ledger of contaminated steps.")
+topics = typer.Typer(no_args_is_help=True, help="The streams.")
+
+
+class Format(StrEnum):
+    """Forms of the ledger."""
+
+    jsonl = "jsonl"
+    megatron = "megatron"
+
+
+@taints.command()
+def export(
+    form: Annotated[Format, typer.Option("--format", help="jsonl, or Megatron's --iterations-to-skip.")] = Format.jsonl,
+    job: Annotated[str, typer.Option(help="Only this job.")] = "",
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Print the ledger for evaluations and trainers."""
+    records = msgspec.convert(Client(url).get("/taints", job=job)["items"], list[TaintRecord])
+    if form is Format.jsonl:
+        give_lines([encode(record).decode() for record in records])
+    else:
+        give_lines([" ".join(map(str, skipped_iterations(records)))])
+
+
+@topics.command("show")
+def show_topics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """The table of topics."""
+    rows = [topic for topic in TOPICS if topic.key]
+    if as_json:
+        give([{name: getattr(row, name) for name in ("name", "key", "partitions", "retention_hours")} for row in rows])
+        return
+    show(
+        "",
+        ("topic", "key", "partitions", "kept", "what"),
+        [
+            (
+                row.name,
+                row.key,
+                str(row.partitions),
+                "last of each key" if row.compacted else f"{row.retention_hours} h",
+                row.meaning,
+            )
+            for row in rows
+        ],
+    )
+
+
+def postmortem(incident: str, url: Url = DEFAULT_URL) -> None:
+    """Print the post-mortem of an incident as Markdown."""
+    client = Client(url)
+    revisions = msgspec.convert(client.get(f"/incidents/{part(incident)}/revisions")["items"], list[Incident])
+    typer.echo(write_postmortem(revisions, []))
+
+
+def schemas(
+    write: Annotated[bool, typer.Option("--write", help="Write schemas/json/.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Compare schemas/json/ with the records.")] = False,
+) -> None:
+    """The JSON Schemas of the topics: name, write or check them."""
+    stale = [path.name for path, wanted in files().items() if not path.is_file() or path.read_bytes() != wanted]
+    if check and stale:
+        fail(f"schemas/json/ is not what the records say: {', '.join(stale)}; run `make schemas`")
+    if write:
+        for path, wanted in files().items():
+            path.write_bytes(wanted)
+    if check or write:
+        say(f"{len(files())} schemas are up to date")
+        return
+    give_lines([str(path) for path in files()])
+
+
+def killswitch(
+    on: Annotated[bool | None, typer.Option("--on/--off", help="Turn it; without it, tell how it stands.")] = None,
+    by: Annotated[str, typer.Option(help="Your name, for the record.")] = "",
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Stop every action at once, or let them go on; detection and pages are not touched."""
+    client = Client(url)
+    if on is None:
+        give(client.get("/killswitch"))
+        return
+    if not by:
+        fail("--by: your name is needed, for the record")
+    give(client.post("/killswitch", {"on": on, "by": by}))

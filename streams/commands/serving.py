@@ -1,0 +1,72 @@
+"""`trainmaster run` and `trainmaster agent`: what keeps running."""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from playbooks.load import BadPlaybook
+from streams.agents.node import run_agent
+from streams.commands.output import fail, say
+from streams.feed.gate import OpenToEveryone
+from streams.serve import Service
+from streams.settings import BadSettings, Settings, load_settings
+
+Config = Annotated[
+    Path | None, typer.Option("--config", help="TOML file; without it trainmaster.toml, if there is one.")
+]
+
+
+def settings_or_fail(config: Path | None, **given: object) -> Settings:
+    """Read the settings; what cannot be used ends the command with one line."""
+    try:
+        return load_settings(config, {name: value for name, value in given.items() if value is not None})
+    except BadSettings as fault:
+        fail(str(fault))
+
+
+def service_or_fail(settings: Settings) -> Service:
+    """Put the service together; what cannot be used ends the command with one line."""
+    try:
+        return Service(settings)
+    except (BadSettings, BadPlaybook, OpenToEveryone) as fault:
+        fail(str(fault))
+
+
+def run(
+    config: Config = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; other than loopback needs a token.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one.")] = None,
+    state: Annotated[Path | None, typer.Option(help="Folder of the database and the post-mortems.")] = None,
+) -> None:
+    """One process: HTTP ingest, detection, playbooks, feed and page over one SQLite file."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    service = service_or_fail(settings_or_fail(config, host=host, port=port, state=state))
+    try:
+        asyncio.run(service.run(lambda address: say(f"Trainmaster listens at {address}")))
+    except KeyboardInterrupt:
+        say("stopped")
+    except OSError as fault:
+        fail(str(fault))
+
+
+def agent(
+    directory: Annotated[Path, typer.Option("--dir", help="Folder that the trainers' hooks write to.")],
+    node: Annotated[str, typer.Option(help="Name of this node.")],
+    url: Annotated[str, typer.Option(help="Address of the server.")] = "http://127.0.0.1:8420",
+    spool: Annotated[Path, typer.Option(help="Folder for records while the server is away.")] = Path(
+        ".trainmaster/spool"
+    ),
+    every: Annotated[float, typer.Option(help="Seconds from one sample of the host to the next.")] = 5.0,
+    config: Config = None,
+) -> None:
+    """The node agent: the trainers' steps to the server, the server's wishes to the trainers."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    settings = settings_or_fail(config)
+    token = settings.token.get_secret_value() if settings.token is not None else None
+    try:
+        asyncio.run(run_agent(directory, node, url, token, spool, every))
+    except KeyboardInterrupt:
+        say("stopped")

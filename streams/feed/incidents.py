@@ -1,0 +1,87 @@
+"""Incidents over HTTP: find, read, take and close them."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from schemas.incident import Incident, State
+from streams.feed.operator import Operator, Signed
+from streams.feed.problems import Problem, missing
+from streams.feed.reply import json_reply
+from streams.stores.store import Archive, IncidentQuery
+
+
+class Closing(Signed):
+    """Why an incident is closed: the cause a person found, and whether it was a legitimate change."""
+
+    cause: str | None = None
+    legitimate: bool | None = None
+
+
+class Incidents:
+    """`/incidents` and what hangs below it."""
+
+    def __init__(self, archive: Archive, operator: Operator) -> None:
+        self._archive = archive
+        self._operator = operator
+
+    def router(self) -> APIRouter:
+        """Give its routes."""
+        router = APIRouter(prefix="/incidents", tags=["incidents"])
+        router.add_api_route("", self.find, methods=["GET"])
+        router.add_api_route("/{incident_id}", self.one, methods=["GET"])
+        router.add_api_route("/{incident_id}/revisions", self.revisions, methods=["GET"])
+        router.add_api_route("/{incident_id}/acknowledge", self.acknowledge, methods=["POST"])
+        router.add_api_route("/{incident_id}/close", self.close, methods=["POST"])
+        return router
+
+    def find(
+        self,
+        state: Literal["", State] = "",
+        job: str = "",
+        node: str = "",
+        since: Annotated[float, Query(ge=0)] = 0.0,
+        limit: Annotated[int, Query(ge=1, le=500)] = 50,
+        cursor: Annotated[int, Query(ge=0)] = 0,
+    ) -> Response:
+        """List the present view of incidents, newest change first; `next_cursor` gives the next page, null: none."""
+        query = IncidentQuery(state=state, job=job, node=node, since=since, limit=limit, cursor=cursor)
+        items, following = self._archive.incidents(query)
+        return json_reply({"items": items, "next_cursor": following or None})
+
+    def one(self, incident_id: str) -> Response:
+        """Give the present view of one incident."""
+        return json_reply(self._named(incident_id))
+
+    def revisions(self, incident_id: str) -> Response:
+        """Give every revision of one incident, oldest first."""
+        self._named(incident_id)
+        return json_reply({"items": self._archive.revisions(incident_id)})
+
+    async def acknowledge(self, incident_id: str, signed: Signed) -> Response:
+        """Take an incident: its next revision names the person."""
+        return await self._say(incident_id, "incident.acknowledged", signed)
+
+    async def close(self, incident_id: str, closing: Closing) -> Response:
+        """Close an incident, with the cause that a person found or as a legitimate change."""
+        return await self._say(incident_id, "incident.closed", closing)
+
+    async def _say(self, incident_id: str, event: str, signed: Signed) -> Response:
+        """Answer 202: the pipeline hears it next, and the stream tells of the revision it makes."""
+        offset = await run_in_threadpool(self._append, incident_id, event, signed.model_dump(exclude_none=True))
+        self._operator.wake()
+        return json_reply({"incident": incident_id, "event": event, "offset": offset}, 202)
+
+    def _append(self, incident_id: str, event: str, data: dict[str, Any]) -> int:  # Any: fields by event
+        incident = self._named(incident_id)
+        if incident.state == "closed":
+            raise Problem(409, f"Incident {incident_id!r} is closed already.")
+        return self._operator.append(event, incident, data)
+
+    def _named(self, incident_id: str) -> Incident:
+        incident = self._archive.incident(incident_id)
+        if incident is None:
+            raise missing("incident", incident_id)
+        return incident

@@ -1,0 +1,93 @@
+// Below the time line: what was done and why, then what speaks for the cause, against it, and what is missing.
+
+import { fill, make } from "./dom.js";
+import { isWaiting } from "./head.js";
+import { ending } from "./scene.js";
+import { percent, spoken, utc, whole } from "./words.js";
+
+/** Draw actions and evidence; handlers.answer(request, word). */
+export function drawDetails(root, incident, requests, handlers) {
+  const said = incident.evidence;
+  fill(
+    root,
+    actions(incident, requests, handlers),
+    make(
+      "div",
+      { class: "evidence" },
+      column("Speaks for it", said.filter((one) => one.for && one.status !== "unknown").map(statement)),
+      column("Speaks against it", said.filter((one) => !one.for && one.status !== "unknown").map(statement)),
+      column("Missing", [...said.filter((one) => one.status === "unknown").map(statement), ...incident.blind.map(plain)]),
+      column("Ruled out", incident.ruled_out.map(ruledOut)),
+      column("All causes", incident.causes.map(ranked)),
+    ),
+  );
+}
+
+function column(title, items) {
+  return make(
+    "section",
+    {},
+    make("h3", {}, title),
+    items.length ? make("ul", {}, items) : make("p", { class: "quiet" }, "nothing"),
+  );
+}
+
+const plain = (text) => make("li", {}, text);
+
+const statement = ({ status, layer, text, role }) =>
+  make(
+    "li",
+    {},
+    text,
+    make("span", { class: "quiet small line" }, [status, spoken(layer), role !== "unplaced" && role].filter(Boolean).join(" · ")),
+  );
+
+const ruledOut = ({ cause, because }) => make("li", {}, make("b", {}, spoken(cause)), `: ${because}`);
+
+const ranked = ({ cause, score }) =>
+  make("li", { class: "ranked" }, make("span", {}, spoken(cause)), make("span", { class: "numbers" }, percent(score)));
+
+const HEADINGS = ["At", "Action", "Target", "Decision", "Outcome", "Numbers", ""];
+
+function actions(incident, requests, handlers) {
+  if (!incident.actions.length) {
+    return make("section", {}, make("h3", {}, "Actions"), make("p", { class: "quiet" }, "No playbook has matched."));
+  }
+  const views = new Map(requests.map((view) => [view.request.id, view]));
+  const rows = incident.actions.map((entry) => row(entry, views.get(entry.request), handlers));
+  return make(
+    "section",
+    {},
+    make("h3", {}, "Actions"),
+    make(
+      "table",
+      { class: "actions" },
+      make("thead", {}, make("tr", {}, HEADINGS.map((heading) => make("th", { scope: "col" }, heading)))),
+      make("tbody", {}, rows),
+    ),
+  );
+}
+
+function row(entry, view, handlers) {
+  const end = ending(entry);
+  const result = view?.result?.detail && view.result.detail !== entry.detail ? ` ${view.result.detail}` : "";
+  const cells = [
+    [make("span", { class: "numbers" }, entry.step == null ? utc(entry.time) : `step ${whole(entry.step)}`)],
+    [make("b", {}, entry.action), make("span", { class: "quiet small line" }, entry.playbook)],
+    [entry.target],
+    [spoken(entry.decision), make("span", { class: "quiet small line" }, `${spoken(entry.reason)} · mode ${entry.mode}`)],
+    [make("span", { class: `result ${end.tone}` }, end.text), view?.answer && make("span", { class: "quiet small line" }, view.answer)],
+    [make("span", { class: "quiet" }, `${entry.detail}${result}`)],
+    [view && isWaiting(view) && answers(view.request, handlers)],
+  ];
+  return make("tr", {}, cells.map((cell) => make("td", {}, ...cell)));
+}
+
+function answers(request, handlers) {
+  return make(
+    "span",
+    { class: "buttons" },
+    make("button", { type: "button", class: "main", onclick: () => handlers.answer(request, "approve") }, "Approve…"),
+    make("button", { type: "button", onclick: () => handlers.answer(request, "reject") }, "Reject…"),
+  );
+}

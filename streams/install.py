@@ -1,0 +1,92 @@
+"""Put an installation together from its settings: causes, playbooks, sinks and scheduler, checked before a start."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from playbooks.actions.catalogue import ACTIONS, params_of
+from playbooks.cause import Cause
+from playbooks.load import CAUSES, LIBRARY, BadPlaybook, load_causes, load_playbooks
+from playbooks.playbook import Playbook
+from playbooks.sinks.catalogue import BadSink, make_sink
+from playbooks.sinks.sink import Sink
+from streams.line import Line
+from streams.ports.command_scheduler import Commands
+from streams.settings import BadSettings, Settings
+from streams.topology import topology
+
+OCCASION = "$occasion"
+
+
+def build_line(settings: Settings, playbooks: tuple[Playbook, ...] | None = None) -> Line:
+    """Make the line of an installation.
+
+    Args:
+        settings: of the installation.
+        playbooks: instead of those that the settings name.
+
+    Raises:
+        BadPlaybook: a cause or a playbook cannot be used.
+        BadSettings: a mode is set for a playbook that is not there.
+    """
+    causes = load_causes(settings.causes or CAUSES)
+    policies = playbooks if playbooks is not None else installed_playbooks(settings, causes)
+    return Line(topology(causes, policies, lateness=settings.lateness, hold=settings.hold))
+
+
+def installed_playbooks(settings: Settings, causes: tuple[Cause, ...]) -> tuple[Playbook, ...]:
+    """Read the playbooks, check the actions they name, and set the modes of this installation."""
+    playbooks = checked_playbooks(settings.playbooks or LIBRARY, causes)
+    names = {playbook.playbook for playbook in playbooks}
+    for name in settings.modes:
+        if name not in names:
+            raise BadSettings(f"modes.{name}: there is no such playbook")
+    return tuple(structs.replace(one, mode=settings.modes.get(one.playbook, one.mode)) for one in playbooks)
+
+
+def checked_playbooks(folder: Path, causes: tuple[Cause, ...]) -> tuple[Playbook, ...]:
+    """Read the playbooks of a folder, and check that every action exists and takes its parameters.
+
+    Raises:
+        BadPlaybook: names the file and the field.
+    """
+    playbooks = load_playbooks(folder, causes)
+    for playbook in playbooks:
+        for field, action in (("action", playbook.action), ("on_failure", playbook.on_failure)):
+            if action and action not in ACTIONS:
+                raise BadPlaybook(f"{playbook.playbook}.yaml: {field}: there is no action {action}")
+        given = {name: "opened" if value == OCCASION else value for name, value in playbook.params.items()}
+        try:
+            params_of(playbook.action, given)
+        except msgspec.ValidationError as fault:
+            raise BadPlaybook(f"{playbook.playbook}.yaml: params: {fault}") from None
+    return playbooks
+
+
+def build_sinks(settings: Settings) -> Mapping[str, Sink]:
+    """Make the sinks of an installation.
+
+    Raises:
+        BadSettings: names the sink and the field, and holds no secret.
+    """
+    sinks = {}
+    for name, given in settings.sinks.items():
+        try:
+            sinks[name] = make_sink(given)
+        except BadSink as fault:
+            raise BadSettings(f"sinks.{name}: {fault}") from None
+    return sinks
+
+
+def build_commands(settings: Settings) -> Commands:
+    """Make the scheduler's commands.
+
+    Raises:
+        BadSettings: an order is not known.
+    """
+    try:
+        return msgspec.convert(settings.scheduler, Commands)
+    except msgspec.ValidationError as fault:
+        raise BadSettings(f"scheduler: {fault}") from None

@@ -1,0 +1,145 @@
+"""`trainmaster run`: HTTP ingest, the line, the runner of actions and the page in one process over one database."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+
+import uvicorn
+
+from playbooks.ports import Ports
+from schemas.codec import encode
+from schemas.telemetry import Tick
+from streams.act import Runner
+from streams.clock import monotonic_seconds, unix_seconds
+from streams.feed.app import create_app, create_server
+from streams.install import build_commands, build_line, build_sinks
+from streams.ports.aiohttp_http import AiohttpHttp
+from streams.ports.archive_ledger import ArchiveLedger
+from streams.ports.archive_records import ArchiveRecords
+from streams.ports.command_scheduler import CommandScheduler
+from streams.ports.configured_sinks import ConfiguredSinks
+from streams.ports.control_trainer import ControlTrainer
+from streams.ports.file_documents import FileDocuments
+from streams.ports.wall_clock import WallClock
+from streams.runtimes.embedded import EVERYBODY, Embedded
+from streams.settings import Settings
+from streams.stores.archive import SqliteArchive
+from streams.stores.database import Database
+from streams.stores.journal import SqliteJournal
+from streams.stores.leases import SqliteLeases
+from streams.stores.snapshots import SqliteSnapshots
+
+IDLE_SECONDS = 0.2
+STARTING_SECONDS = 0.02
+_log = logging.getLogger(__name__)
+
+
+class Service:
+    """Everything of one installation in one process.
+
+    Args:
+        settings: of the installation; checked as far as they can be before anything starts.
+
+    Raises:
+        BadSettings, BadPlaybook: something cannot be used; nothing was started.
+        OpenToEveryone: it would listen to other machines without a token.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        line = build_line(settings)
+        self._sinks, self._commands = build_sinks(settings), build_commands(settings)
+        settings.state.mkdir(parents=True, exist_ok=True)
+        self.database = Database(settings.database)
+        self.journal = SqliteJournal(self.database)
+        self.archive = SqliteArchive(self.database)
+        self.leases = SqliteLeases(self.database)
+        self.runtime = Embedded(line, self.journal, SqliteSnapshots(self.database), self.archive)
+        token = settings.token.get_secret_value() if settings.token is not None else None
+        app = create_app(self.journal, self.archive, self.leases, wake=self._wake, token=token)
+        self._server = create_server(app, settings.host, settings.port, token)
+        self._work, self._ending = threading.Event(), threading.Event()
+        self._runner: Runner | None = None
+
+    async def run(self, ready: Callable[[str], None] = lambda _: None) -> None:
+        """Serve until the process is told to end, or `stop` is called.
+
+        Args:
+            ready: called with the page's address once the server listens.
+        """
+        for key in self.runtime.lost:
+            _log.warning("memory could not be read back and starts empty: %s", key)
+        async with AiohttpHttp() as http:
+            self._runner = Runner(self.archive, self.leases, self.journal, self._ports(http), wake_line=self._wake)
+            async with asyncio.TaskGroup() as group:
+                side = [
+                    group.create_task(self._runner.run()),
+                    group.create_task(self._tick()),
+                    group.create_task(self._announce(ready)),
+                ]
+                line = group.create_task(asyncio.to_thread(self._run_line))
+                line.add_done_callback(lambda _: self.stop())
+                await self._server.serve()
+                self._ending.set()
+                self._work.set()
+                for task in side:
+                    task.cancel()
+        self.database.close()
+
+    def stop(self) -> None:
+        """End `run`; from any thread."""
+        self._server.should_exit = True
+
+    def _ports(self, http: AiohttpHttp) -> Ports:
+        clock = WallClock()
+        return Ports(
+            http=http,
+            trainer=ControlTrainer(self.archive),
+            scheduler=CommandScheduler(self._commands),
+            ledger=ArchiveLedger(self.archive),
+            documents=FileDocuments(self.settings.state / "postmortems"),
+            records=ArchiveRecords(self.archive),
+            sinks=ConfiguredSinks(http, clock, self._sinks, self.settings.link),
+            clock=clock,
+        )
+
+    def _wake(self) -> None:
+        self._work.set()
+
+    def _run_line(self) -> None:
+        """Take the journal through the line, on a thread of its own; a fault ends the process, and nothing is lost."""
+        saved = monotonic_seconds()
+        while not self._ending.is_set():
+            self._work.clear()
+            taken = self.runtime.work()
+            if taken and self._runner is not None:
+                self._runner.wake()
+            if monotonic_seconds() - saved >= self.settings.snapshot:
+                self.runtime.save()
+                saved = monotonic_seconds()
+            if not taken:
+                self._work.wait(IDLE_SECONDS)
+        while self.runtime.work():
+            pass
+        self.runtime.save()
+
+    async def _tick(self) -> None:
+        """Put moments into the journal, so that the line can tell silence without reading a clock."""
+        while True:
+            now = unix_seconds()
+            tick = encode(Tick(time=now, every=self.settings.tick))
+            await asyncio.to_thread(self.journal.append, [(EVERYBODY, tick)], now)
+            self._wake()
+            await asyncio.sleep(self.settings.tick)
+
+    async def _announce(self, ready: Callable[[str], None]) -> None:
+        while not self._server.started:
+            await asyncio.sleep(STARTING_SECONDS)
+        ready(address(self._server))
+
+
+def address(server: uvicorn.Server) -> str:
+    """Give the address of a server that listens."""
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    return f"http://{host}:{port}"

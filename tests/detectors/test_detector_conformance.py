@@ -1,0 +1,317 @@
+"""What every detector of the catalogue must keep to, whatever it looks for."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec import Struct
+
+from detectors.base import Alarm, AnyDetector, Floats, Ints, Memory, grow, watch
+from detectors.catalogue import DETECTORS
+from detectors.checkpoint import Checkpoint
+from detectors.level_shift import LevelShift
+from detectors.nonfinite import ABSENT, NAN, NonFinite
+from detectors.silence import Silence
+from detectors.slow_rank import SlowRank
+from detectors.spike import Spike
+from detectors.stalled import Stalled
+from detectors.sustained import Sustained
+
+Scene = tuple[Floats, set[tuple[int, int]]]
+"""Rows of shape (rows, series), and the episodes in it as (series, onset)."""
+
+
+def _noise(rows: int, width: int, seed: int) -> Floats:
+    return np.random.default_rng(seed).normal(size=(rows, width))
+
+
+def _shifts(seed: int, noise: float) -> Scene:
+    rows = 10.0 + 10.0 * noise * _noise(400, 6, seed)
+    rows[150:230, 1] *= 1.2
+    rows[200:, 3] *= 0.7
+    rows[::40, 2] *= 3.0
+    rows[::2, 4] *= 1.2
+    return rows, {(1, 150), (3, 200)}
+
+
+def _spikes(seed: int, noise: float) -> Scene:
+    rows = 2.0 + 6.0 * np.exp(-np.arange(500) / 60)[:, None] + noise * _noise(500, 4, seed)
+    rows[300:304, 0] += 1.5
+    rows[400, 2] = 0.0
+    return rows, {(0, 300), (2, 400)}
+
+
+def _slow(seed: int, noise: float) -> Scene:
+    rows = 2.0 * (1 + noise * _noise(160, 12, seed))
+    rows[60:, 7] *= 1.3
+    rows[90:, 2] *= 1.5
+    return rows, {(7, 60), (2, 90)}
+
+
+def _hot(seed: int, noise: float) -> Scene:
+    rows = 0.2 + noise * _noise(120, 4, seed)
+    rows[40:60, 1] = 1.0
+    rows[70:75, 2] = 1.0
+    return rows, {(1, 40)}
+
+
+def _broken(seed: int, noise: float) -> Scene:
+    rows = np.zeros((200, 4))
+    rows[120:150, 1] = ABSENT
+    rows[60, 2] = NAN
+    rows[:, 3] = np.where(np.arange(200) % 5 == 0, 0.0, ABSENT)
+    return rows, {(1, 120), (2, 60)}
+
+
+def _ages(seed: int, noise: float) -> Scene:
+    rows = 5.0 * (np.arange(200)[:, None] % np.array([3, 4, 6, 5])) + noise * np.abs(_noise(200, 4, seed))
+    rows[96:, 2] = 5.0 * np.arange(104)
+    return rows, {(2, 96)}
+
+
+def _saves(seed: int, noise: float) -> Scene:
+    rows = np.column_stack((10.0 + noise * np.abs(_noise(60, 1, seed)[:, 0]), np.full(60, 900.0)))
+    rows[30:40, 0] = 45.0
+    return rows, {(0, 30)}
+
+
+class Case(Struct, frozen=True):
+    """A detector, a scene with known truth, and what it claims.
+
+    Attributes:
+        make: builds it.
+        scene: takes a seed and a strength of noise.
+        healthy: a value that is healthy when it never changes.
+        scales: it finds the same in a * rows + b for these (a, b).
+        ordered: True where the series mean different things, so that their order matters.
+        alone: True where a series is judged without looking at the others.
+    """
+
+    make: Callable[[], AnyDetector]
+    scene: Callable[[int, float], Scene]
+    healthy: float
+    scales: tuple[tuple[float, float], ...] = ()
+    ordered: bool = False
+    alone: bool = True
+
+
+CASES = {
+    "level_shift": Case(LevelShift, _shifts, 7.0, scales=((4.0, 0.0), (0.001, 0.0), (-3.0, 0.0))),
+    "level_shift, absolute": Case(
+        lambda: LevelShift(worth=0.0, floor=0.0), _shifts, 7.0, scales=((4.0, 32.0), (0.001, -5.0), (-2.0, 1.0))
+    ),
+    "spike": Case(Spike, _spikes, 3.0, scales=((4.0, 0.0), (0.5, 0.0), (-3.0, 0.0))),
+    "spike, absolute": Case(lambda: Spike(worth=0.0), _spikes, 3.0, scales=((4.0, 64.0), (0.25, -16.0))),
+    "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
+    "sustained": Case(lambda: Sustained(limit=0.5, rows=10), _hot, 0.0),
+    "nonfinite": Case(NonFinite, _broken, 0.0),
+    "stalled": Case(lambda: Stalled(floor=60.0), _ages, 0.0),
+    "silence": Case(lambda: Silence(floor=60.0), _ages, 0.0, alone=False),
+    "checkpoint": Case(Checkpoint, _saves, 12.0, ordered=True),
+}
+
+
+@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+def case(request: pytest.FixtureRequest) -> Case:
+    """Give each detector in turn."""
+    found: Case = request.param
+    return found
+
+
+def _watch(case: Case, rows: Floats) -> list[Alarm]:
+    detector = case.make()
+    return watch(detector, detector.blank(rows.shape[1]), rows)
+
+
+def _marks(alarms: list[Alarm]) -> list[tuple[int, int, int, bool, str]]:
+    return sorted((a.index, a.series, a.onset, a.over, a.kind) for a in alarms)
+
+
+def _same(some: list[Alarm], others: list[Alarm]) -> bool:
+    """Compare to the last digit; NaN equals NaN."""
+    return repr(some) == repr(others)
+
+
+def _restored(memory: Memory) -> Memory:
+    """Save and load: through bytes, as a store in another process would."""
+    fields: dict[str, Any] = {}  # Any: arrays and plain numbers
+    for name in memory.__struct_fields__:
+        value = getattr(memory, name)
+        if isinstance(value, np.ndarray):
+            value = np.frombuffer(value.tobytes(), dtype=value.dtype).reshape(value.shape).copy()
+        fields[name] = value
+    return type(memory)(**fields)
+
+
+def _bytes(memory: Memory) -> list[bytes]:
+    return [np.asarray(getattr(memory, name)).tobytes() for name in memory.__struct_fields__]
+
+
+def _size(memory: Memory) -> int:
+    return sum(map(len, _bytes(memory)))
+
+
+def test_every_detector_of_the_catalogue_is_a_case() -> None:
+    """A detector that is not put to these tests is not in the catalogue."""
+    assert set(DETECTORS) == {name.split(",")[0] for name in CASES}
+
+
+def test_fields_are_arrays_by_series_or_plain_numbers(case: Case) -> None:
+    """A memory holds numbers and arrays whose first axis is the series, so that any store can keep it."""
+    width = case.scene(0, 0.01)[0].shape[1]
+    memory = case.make().blank(width)
+    for name in memory.__struct_fields__:
+        value = getattr(memory, name)
+        if isinstance(value, np.ndarray):
+            assert value.shape[0] == width
+            assert value.dtype in (np.float64, np.int64, np.bool_)
+        else:
+            assert type(value) in (int, float)
+
+
+def test_silent_on_a_constant_signal(case: Case) -> None:
+    """Nothing is found where nothing ever changes."""
+    width = case.scene(0, 0.01)[0].shape[1]
+    assert _watch(case, np.full((600, width), case.healthy)) == []
+
+
+def test_exact_onset_without_noise(case: Case) -> None:
+    """On a noiseless scene exactly the true episodes are found, dated to their true first row."""
+    rows, truth = case.scene(0, 0.0)
+    assert {(a.series, a.onset) for a in _watch(case, rows)} == truth
+
+
+def test_one_alarm_opens_and_at_most_one_ends_an_episode(case: Case) -> None:
+    """Alarms of one series come as raised, revised with the same onset, over; the numbers of rows are in order."""
+    rows, _ = case.scene(1, 0.01)
+    open_since: dict[int, int] = {}
+    for alarm in _watch(case, rows):
+        assert alarm.onset <= alarm.index
+        assert alarm.score >= 1
+        assert math.isfinite(alarm.after)
+        assert math.isfinite(alarm.limit)
+        assert open_since.setdefault(alarm.series, alarm.onset) == alarm.onset
+        if alarm.over:
+            del open_since[alarm.series]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_same_alarms_in_another_unit(case: Case, seed: int) -> None:
+    """The alarms are the same after a * x + b, where the detector claims so."""
+    rows, _ = case.scene(seed, 0.01)
+    expected = _marks(_watch(case, rows))
+    for scale, shift in case.scales:
+        assert _marks(_watch(case, rows * scale + shift)) == expected
+
+
+def test_order_of_series_does_not_matter(case: Case) -> None:
+    """Which place a rank has in the row changes nothing but the series number of its alarms."""
+    if case.ordered:
+        return
+    rows, _ = case.scene(3, 0.01)
+    order = np.random.default_rng(3).permutation(rows.shape[1])
+    moved = [(i, int(order[s]), o, over, kind) for i, s, o, over, kind in _marks(_watch(case, rows[:, order]))]
+    assert sorted(moved) == _marks(_watch(case, rows))
+
+
+def test_absent_rows_change_nothing(case: Case) -> None:
+    """A row without any reading leaves no trace: the alarms after it are those that come without it."""
+    rows, _ = case.scene(4, 0.01)
+    numbers = np.arange(len(rows))
+    detector = case.make()
+    plain, holed = detector.blank(rows.shape[1]), detector.blank(rows.shape[1])
+    for index, row in zip(numbers, rows, strict=True):
+        expected = detector.update(plain, int(index), row)
+        assert detector.update(holed, int(index), np.full_like(row, np.nan)) == []
+        assert _same(detector.update(holed, int(index), row), expected)
+
+
+def test_memory_is_bounded(case: Case) -> None:
+    """A memory has the same size after 1,000 and after 5,000 rows."""
+    detector, (rows, _) = case.make(), case.scene(5, 0.01)
+    memory = detector.blank(rows.shape[1])
+    sizes = []
+    for index in range(5000):
+        detector.update(memory, index, rows[index % len(rows)])
+        if index + 1 in (1000, 5000):
+            sizes.append(_size(memory))
+    assert sizes[0] == sizes[1]
+
+
+def test_a_restored_memory_has_the_same_future(case: Case) -> None:
+    """A worker that takes a job over finds what the first one would have found."""
+    rows, _ = case.scene(6, 0.01)
+    for half in (len(rows) // 4, len(rows) // 2, 3 * len(rows) // 4):
+        detector = case.make()
+        memory = detector.blank(rows.shape[1])
+        watch(detector, memory, rows[:half])
+        copy = _restored(memory)
+        assert _same(watch(case.make(), copy, rows[half:], half), watch(detector, memory, rows[half:], half))
+
+
+def test_an_infinite_row_is_refused_and_leaves_no_trace(case: Case) -> None:
+    """A detector refuses infinity and rows of another width, and its memory is as it was."""
+    rows, _ = case.scene(7, 0.01)
+    detector = case.make()
+    memory = detector.blank(rows.shape[1])
+    half = len(rows) // 2
+    watch(detector, memory, rows[:half])
+    before = _bytes(memory)
+    broken = rows[half].copy()
+    broken[-1] = math.inf
+    for bad in (broken, -broken, rows[half, :-1]):
+        with pytest.raises(ValueError, match="row"):
+            detector.update(memory, half, bad)
+    assert _bytes(memory) == before
+
+
+def test_more_series_leave_the_old_ones_their_future(case: Case) -> None:
+    """Series that join later change nothing for those that were there, and are found out like any other."""
+    if case.ordered:
+        with pytest.raises(ValueError, match="width"):
+            grow(case.make(), case.make().blank(2), 3)
+        return
+    rows, truth = case.scene(8, 0.01)
+    detector, half = case.make(), len(rows) // 4
+    memory = detector.blank(rows.shape[1])
+    watch(detector, memory, rows[:half])
+    wider = grow(detector, memory, rows.shape[1] + 2)
+    joined = np.column_stack((rows, rows[:, 0], rows[:, 0] if case.alone else np.full(len(rows), np.nan)))
+    future = watch(detector, wider, joined[half:], half)
+    assert {(a.series, a.onset) for a in future if a.series < rows.shape[1]} >= truth
+    if case.alone:
+        kept = [a for a in future if a.series < rows.shape[1]]
+        assert _same(kept, watch(detector, memory, rows[half:], half))
+    with pytest.raises(ValueError, match="width"):
+        grow(detector, wider, 1)
+
+
+def _f1(found: list[tuple[int, int]], truth: set[tuple[int, int]], within: int = 5) -> float:
+    """Harmonic mean of precision and recall; an onset counts once, if it is near enough."""
+    missed = set(truth)
+    for series, onset in found:
+        near = [t for t in missed if t[0] == series and abs(t[1] - onset) <= within]
+        missed.difference_update(near[:1])
+    hits = len(truth) - len(missed)
+    return 2 * hits / (len(found) + len(truth))
+
+
+def _random_detector(rows: Floats, alarms: int, seed: int) -> list[tuple[int, int]]:
+    chance = np.random.default_rng(seed)
+    places: list[Ints] = [chance.integers(0, size, alarms) for size in (rows.shape[1], rows.shape[0])]
+    return list(zip(places[0].tolist(), places[1].tolist(), strict=True))
+
+
+def test_beats_saying_nothing_and_guessing(case: Case) -> None:
+    """On noisy scenes with known truth it is right nearly always, where guessing as often is hardly ever."""
+    scores, guesses, nothing = [], [], []
+    for seed in range(6):
+        rows, truth = case.scene(seed, 0.02)
+        raised = {(a.series, a.onset) for a in _watch(case, rows)}
+        scores.append(_f1(sorted(raised), truth))
+        guesses.append(_f1(_random_detector(rows, len(truth), seed), truth))
+        nothing.append(_f1([], truth))
+    assert np.mean(scores) >= 0.9
+    assert np.mean(scores) > max(np.mean(guesses), np.mean(nothing)) + 0.5
