@@ -1,13 +1,11 @@
-"""JSON Schemas of every topic, made from the records; `schemas/json/` holds them for consumers in other languages."""
+"""JSON Schemas of every topic, made from the records; `schemas/json/` holds them for readers in other languages."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from schemas.topics import TOPICS, Topic
 
-FOLDER = Path(__file__).parent / "json"
 Schema = dict[str, Any]  # Any: JSON Schema is plain data of any depth
 _WORDS: Schema = {"enum": ["NaN", "Infinity", "-Infinity"]}
 _READINGS = ("values", "job_values", "normal", "before", "after", "limit")
@@ -32,10 +30,10 @@ def schema_of(topic: Topic) -> Schema:
     }
 
 
-def files() -> dict[Path, bytes]:
-    """Every schema file and what has to stand in it."""
+def files() -> dict[str, bytes]:
+    """The name of every schema file, and what has to stand in it."""
     return {
-        FOLDER / f"{topic.name}.json": msgspec.json.format(
+        f"{topic.name}.json": msgspec.json.format(
             msgspec.json.encode(schema_of(topic), order="deterministic"), indent=1
         )
         + b"\n"

@@ -1,6 +1,5 @@
-"""Put an installation together from its settings: causes, playbooks, sinks and scheduler, checked before a start."""
+"""Put the line of an installation together from its settings: causes and playbooks, checked before a start."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,10 +9,7 @@ from playbooks.actions.catalogue import ACTIONS, params_of
 from playbooks.cause import Cause
 from playbooks.load import CAUSES, LIBRARY, BadPlaybook, load_causes, load_playbooks
 from playbooks.playbook import Playbook
-from playbooks.sinks.catalogue import BadSink, make_sink
-from playbooks.sinks.sink import Sink
 from streams.line import Line
-from streams.ports.command_scheduler import Commands
 from streams.settings import BadSettings, Settings
 from streams.topology import topology
 
@@ -63,30 +59,3 @@ def checked_playbooks(folder: Path, causes: tuple[Cause, ...]) -> tuple[Playbook
         except msgspec.ValidationError as fault:
             raise BadPlaybook(f"{playbook.playbook}.yaml: params: {fault}") from None
     return playbooks
-
-
-def build_sinks(settings: Settings) -> Mapping[str, Sink]:
-    """Make the sinks of an installation.
-
-    Raises:
-        BadSettings: names the sink and the field, and holds no secret.
-    """
-    sinks = {}
-    for name, given in settings.sinks.items():
-        try:
-            sinks[name] = make_sink(given)
-        except BadSink as fault:
-            raise BadSettings(f"sinks.{name}: {fault}") from None
-    return sinks
-
-
-def build_commands(settings: Settings) -> Commands:
-    """Make the scheduler's commands.
-
-    Raises:
-        BadSettings: an order is not known.
-    """
-    try:
-        return msgspec.convert(settings.scheduler, Commands)
-    except msgspec.ValidationError as fault:
-        raise BadSettings(f"scheduler: {fault}") from None

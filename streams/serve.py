@@ -2,26 +2,21 @@
 
 import asyncio
 import logging
+import signal
 import threading
 from collections.abc import Callable
 
 import uvicorn
 
-from playbooks.ports import Ports
 from schemas.codec import encode
 from schemas.telemetry import Tick
 from streams.act import Runner
 from streams.clock import monotonic_seconds, unix_seconds
-from streams.feed.app import create_app, create_server
-from streams.install import build_commands, build_line, build_sinks
+from streams.feed.app import create_app
+from streams.feed.server import FeedServer
+from streams.install import build_line
 from streams.ports.aiohttp_http import AiohttpHttp
-from streams.ports.archive_ledger import ArchiveLedger
-from streams.ports.archive_records import ArchiveRecords
-from streams.ports.command_scheduler import CommandScheduler
-from streams.ports.configured_sinks import ConfiguredSinks
-from streams.ports.control_trainer import ControlTrainer
-from streams.ports.file_documents import FileDocuments
-from streams.ports.wall_clock import WallClock
+from streams.ports.real_ports import real_ports
 from streams.runtimes.embedded import EVERYBODY, Embedded
 from streams.settings import Settings
 from streams.stores.archive import SqliteArchive
@@ -42,23 +37,31 @@ class Service:
         settings: of the installation; checked as far as they can be before anything starts.
 
     Raises:
-        BadSettings, BadPlaybook: something cannot be used; nothing was started.
+        BadSettings, BadPlaybook, BadPorts: something cannot be used; nothing was started.
         OpenToEveryone: it would listen to other machines without a token.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         line = build_line(settings)
-        self._sinks, self._commands = build_sinks(settings), build_commands(settings)
         settings.state.mkdir(parents=True, exist_ok=True)
         self.database = Database(settings.database)
         self.journal = SqliteJournal(self.database)
         self.archive = SqliteArchive(self.database)
         self.leases = SqliteLeases(self.database)
+        self._http = AiohttpHttp()
+        self._ports = real_ports(
+            self.archive,
+            self._http,
+            documents=settings.state / "postmortems",
+            sinks=settings.sinks,
+            scheduler=settings.scheduler,
+            page=settings.link or (f"http://{settings.host}:{settings.port}" if settings.port else ""),
+        )
         self.runtime = Embedded(line, self.journal, SqliteSnapshots(self.database), self.archive)
         token = settings.token.get_secret_value() if settings.token is not None else None
         app = create_app(self.journal, self.archive, self.leases, wake=self._wake, token=token)
-        self._server = create_server(app, settings.host, settings.port, token)
+        self._server = FeedServer(app, settings.host, settings.port, token)
         self._work, self._ending = threading.Event(), threading.Event()
         self._runner: Runner | None = None
 
@@ -70,8 +73,11 @@ class Service:
         """
         for key in self.runtime.lost:
             _log.warning("memory could not be read back and starts empty: %s", key)
-        async with AiohttpHttp() as http:
-            self._runner = Runner(self.archive, self.leases, self.journal, self._ports(http), wake_line=self._wake)
+        # The server raises a signal again once it has ended; without a handler of ours that would cut the rest short.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, self.stop)
+        async with self._http:
+            self._runner = Runner(self.archive, self.leases, self.journal, self._ports, wake_line=self._wake)
             async with asyncio.TaskGroup() as group:
                 side = [
                     group.create_task(self._runner.run()),
@@ -90,19 +96,6 @@ class Service:
     def stop(self) -> None:
         """End `run`; from any thread."""
         self._server.should_exit = True
-
-    def _ports(self, http: AiohttpHttp) -> Ports:
-        clock = WallClock()
-        return Ports(
-            http=http,
-            trainer=ControlTrainer(self.archive),
-            scheduler=CommandScheduler(self._commands),
-            ledger=ArchiveLedger(self.archive),
-            documents=FileDocuments(self.settings.state / "postmortems"),
-            records=ArchiveRecords(self.archive),
-            sinks=ConfiguredSinks(http, clock, self._sinks, self.settings.link),
-            clock=clock,
-        )
 
     def _wake(self) -> None:
         self._work.set()

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
+from schemas.action import Mode
 from schemas.codec import Plain, from_wire
 from schemas.detection import Detection
 from schemas.incident import Incident
@@ -26,6 +27,8 @@ from streams.stores.store import IncidentQuery
 SCENARIO = "brief64"
 ACTING = ("loader-to-nvme-cache", "checkpoint-off-the-critical-path", "mark-contaminated-steps", "open-postmortem")
 """Playbooks that act in the demo; everywhere else they observe until somebody says otherwise."""
+TELLING = "tell-people"
+"""There is nobody to page in a demo."""
 SETTLING_SECONDS = 20.0
 PORT = 8420
 PAGE = 1000
@@ -67,7 +70,8 @@ def demo(
 def demo_settings(folder: Path, port: int | None) -> Settings:
     """Settings of a demo: a folder of its own, and the harmless playbooks acting."""
     chosen = port if port is not None else _free_or(PORT)
-    return Settings(state=folder / "state", port=chosen, modes=dict.fromkeys(ACTING, "act"), tick=2.0, snapshot=5.0)
+    modes: dict[str, Mode] = {**dict.fromkeys(ACTING, "act"), TELLING: "observe"}
+    return Settings(state=folder / "state", port=chosen, modes=modes, tick=2.0, snapshot=5.0)
 
 
 async def _play(service: Service, story: Story, leave: bool) -> Ending:

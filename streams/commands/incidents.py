@@ -42,11 +42,11 @@ def show_incident(incident: str, url: Url = DEFAULT_URL, as_json: AsJson = False
     if as_json:
         give(one)
         return
-    say(
-        f"{one['title']} ({one['state']}, {one['severity']}, {one['confidence']:.0%}) since {step_words(one['onset_step'])}"
-    )
+    belief = f"{one['state']}, {one['severity']}, {one['confidence']:.0%}"
+    say(f"{one['title']} ({belief}) since {step_words(one['onset_step'])}")
     show("Evidence", ("", "status", "what"), [_evidence(row) for row in one["evidence"]])
-    show("Ruled out", ("cause", "because"), [(row["cause"], row["because"]) for row in one["ruled_out"]])
+    ruled_out = [(row["cause"], row["because"]) for row in one["ruled_out"]]
+    show("Ruled out", ("cause", "because"), ruled_out)
     show(
         "Actions", ("action", "decision", "outcome", "verification", "detail"), [_action(row) for row in one["actions"]]
     )

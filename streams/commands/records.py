@@ -1,11 +1,13 @@
 """`trainmaster taints`, `postmortem`, `topics`, `schemas` and `killswitch`: what is kept, and what it looks like."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+import schemas as schema_package
 from playbooks.actions.postmortem import postmortem as write_postmortem
 from schemas.action import TaintRecord
 from schemas.codec import encode
@@ -16,6 +18,7 @@ from streams.commands.client import DEFAULT_URL, Client, part
 from streams.commands.output import fail, give, give_lines, say, show
 from streams.taints import skipped_iterations
 
+FOLDER = Path(schema_package.__file__ or "").parent / "json"
 Url = Annotated[str, typer.Option("--url", help="Address of the server.")]
 taints = typer.Typer(no_args_is_help=True, help="The ledger of contaminated steps.")
 topics = typer.Typer(no_args_is_help=True, help="The streams.")
@@ -77,16 +80,17 @@ def schemas(
     check: Annotated[bool, typer.Option("--check", help="Compare schemas/json/ with the records.")] = False,
 ) -> None:
     """The JSON Schemas of the topics: name, write or check them."""
-    stale = [path.name for path, wanted in files().items() if not path.is_file() or path.read_bytes() != wanted]
+    wanted = {FOLDER / name: text for name, text in files().items()}
+    stale = [path.name for path, text in wanted.items() if not path.is_file() or path.read_bytes() != text]
     if check and stale:
         fail(f"schemas/json/ is not what the records say: {', '.join(stale)}; run `make schemas`")
     if write:
-        for path, wanted in files().items():
-            path.write_bytes(wanted)
+        for path, text in wanted.items():
+            path.write_bytes(text)
     if check or write:
-        say(f"{len(files())} schemas are up to date")
+        say(f"{len(wanted)} schemas are up to date")
         return
-    give_lines([str(path) for path in files()])
+    give_lines([str(path) for path in wanted])
 
 
 def killswitch(

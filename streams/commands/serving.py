@@ -11,6 +11,7 @@ from playbooks.load import BadPlaybook
 from streams.agents.node import run_agent
 from streams.commands.output import fail, say
 from streams.feed.gate import OpenToEveryone
+from streams.ports.real_ports import BadPorts
 from streams.serve import Service
 from streams.settings import BadSettings, Settings, load_settings
 
@@ -31,7 +32,7 @@ def service_or_fail(settings: Settings) -> Service:
     """Put the service together; what cannot be used ends the command with one line."""
     try:
         return Service(settings)
-    except (BadSettings, BadPlaybook, OpenToEveryone) as fault:
+    except (BadSettings, BadPlaybook, BadPorts, OpenToEveryone) as fault:
         fail(str(fault))
 
 

@@ -58,10 +58,8 @@ def news(before: Incident | None, now: Incident) -> list[str]:
     """Say what a revision brings that the one told before did not have."""
     lines = []
     if before is None or (before.cause, before.state) != (now.cause, now.state):
-        belief = f"{now.confidence:.0%}"
-        lines.append(
-            f"● incident {now.id} {now.state}, {now.severity}: {now.title} ({belief}), since {step_words(now.onset_step)}"
-        )
+        since = f"{now.confidence:.0%}, since {step_words(now.onset_step)}"
+        lines.append(f"● incident {now.id} {now.state}, {now.severity}: {now.title} ({since})")
     known = {} if before is None else {(one.action, one.target, one.request): one for one in before.actions}
     for entry in now.actions:
         earlier = known.get((entry.action, entry.target, entry.request))

@@ -5,7 +5,7 @@ from schemas.detection import Vitals
 from schemas.telemetry import is_finite
 from streams.stages.correlate.memory import CorrelateMemory
 
-KEPT = 64
+KEPT = 200
 
 
 def take(memory: CorrelateMemory, vitals: Vitals) -> None:

@@ -155,13 +155,13 @@ def _told_severity(book: Book) -> int:
 
 
 def _state(book: Book) -> State:
-    """An open incident that something is being done about is acting."""
+    """An incident that something is being done about is acting until there is a verdict on it."""
     busy = any(
         entry.shown.decision == "act" and (entry.shown.outcome == "pending" or entry.trial is not None)
         for entry in book.entries.values()
         if entry.shown.action not in ("notify", "webhook", "postmortem.open", "taint.mark")
     )
-    return "acting" if busy and book.draft.state == "open" else book.draft.state
+    return "acting" if busy and book.draft.state not in OVER else book.draft.state
 
 
 def _past(memory: DecideMemory) -> tuple[Past, ...]:

@@ -98,6 +98,9 @@ def _rates(closed: ClosedStep) -> None:
             job["loader_share"], job["loader_share_median"] = float(np.nanmean(share)), float(np.nanmedian(share))
     elif "loader_seconds" in job and seconds > 0:
         job.setdefault("loader_share", job["loader_seconds"] / seconds)
+    wait = ranks.get("wait_seconds")
+    if wait is not None and np.isfinite(wait).any():
+        job["wait_least_seconds"] = float(np.nanmin(wait))
     if "tokens" in job and seconds > 0:
         job.setdefault("tokens_per_second", job["tokens"] / seconds)
     if np.isfinite(closed.interval):
