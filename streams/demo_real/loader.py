@@ -62,6 +62,7 @@ class Loader:
         self._closing.set()
         self._client.close()
         self._thread.join()
+        self._client.disconnect()
 
     def __next__(self) -> Batch:
         """Give the next batch.

@@ -64,8 +64,12 @@ class StorageClient:
         self._closing = threading.Event()
 
     def close(self) -> None:
-        """End a read that is going on."""
+        """Begin no further try; from any thread."""
         self._closing.set()
+
+    def disconnect(self) -> None:
+        """Let go of the connection, when no read is going on."""
+        self._connection.close()
 
     def read_cache(self, name: str, offset: int, size: int) -> bytes:
         """Read from the copy on this node.
@@ -82,25 +86,17 @@ class StorageClient:
         return raw
 
     def read_origin(self, name: str, offset: int, size: int) -> bytes:
-        """Read from the object store, several times if it must be.
+        """Read a part from the object store, several times if it must be.
 
         Raises:
             ReadFailed: it did not work in TRIES tries.
             Stopped: the client was closed meanwhile.
         """
-        begin, code = monotonic_seconds(), 0
-        for tries in range(TRIES):
-            if tries:
-                self._count_retry()
-                if self._closing.wait(FIRST_PAUSE_SECONDS * 2 ** (tries - 1)):
-                    raise Stopped(name)
-            code, raw = self._ask(name, offset, size)
-            if code in (200, 206) and len(raw) == size:
-                self._count_read(monotonic_seconds() - begin, size)
-                return raw
-        with self._lock:
-            self._usage.errors += 1
-        raise ReadFailed(name, code)
+        return self._read(name, {"Range": f"bytes={offset}-{offset + size - 1}"})
+
+    def read_whole(self, name: str) -> bytes:
+        """Read a whole file from the object store; raises as `read_origin` does."""
+        return self._read(name, {})
 
     def look(self) -> dict[str, float | None]:
         """Give readings for `schemas.signals`, over the time since the last look."""
@@ -118,18 +114,29 @@ class StorageClient:
             self._usage, self._looked = Usage(retries=usage.retries, errors=usage.errors), now
         return readings
 
-    def _ask(self, name: str, offset: int, size: int) -> tuple[int, bytes]:
+    def _read(self, name: str, headers: dict[str, str]) -> bytes:
+        begin, status = monotonic_seconds(), 0
+        for tries in range(TRIES):
+            if tries and self._closing.wait(FIRST_PAUSE_SECONDS * 2 ** (tries - 1)):
+                raise Stopped(name)
+            status, raw = self._ask(name, headers)
+            with self._lock:
+                self._usage.retries += tries > 0
+            if status in (200, 206):
+                self._count_read(monotonic_seconds() - begin, len(raw))
+                return raw
+        with self._lock:
+            self._usage.errors += 1
+        raise ReadFailed(name, status)
+
+    def _ask(self, name: str, headers: dict[str, str]) -> tuple[int, bytes]:
         try:
-            self._connection.request("GET", f"/{name}", headers={"Range": f"bytes={offset}-{offset + size - 1}"})
+            self._connection.request("GET", f"/{name}", headers=headers)
             answer = self._connection.getresponse()
             return answer.status, answer.read()
         except (OSError, http.client.HTTPException):
             self._connection.close()  # the next request opens it again
             return 0, b""
-
-    def _count_retry(self) -> None:
-        with self._lock:
-            self._usage.retries += 1
 
     def _count_read(self, seconds: float, size: int) -> None:
         with self._lock:

@@ -1,13 +1,13 @@
-"""The feed as one ASGI app over the stores, and the server that runs it."""
+"""The feed as one ASGI app over the stores."""
 
+import threading
 from collections.abc import Callable
 
-import uvicorn
 from fastapi import APIRouter, FastAPI
 
 from streams.feed import problems
 from streams.feed.control import ControlDocuments
-from streams.feed.gate import Gate, check_bind
+from streams.feed.gate import Gate
 from streams.feed.health import Health
 from streams.feed.incidents import Incidents
 from streams.feed.ingest import Ingest
@@ -18,8 +18,6 @@ from streams.feed.requests import Requests
 from streams.feed.stream import Stream
 from streams.feed.switch import Switch
 from streams.stores.store import Archive, Journal, Leases
-
-STOP_SECONDS = 2
 
 
 def create_app(
@@ -32,42 +30,24 @@ def create_app(
         token: what callers of /api must present as a bearer token; None serves this machine alone.
     """
     operator = Operator(journal, wake)
+    closing = threading.Event()
     api = APIRouter(prefix="/api/v1")
     for routes in (
         Ingest(journal, archive, wake),
         Incidents(archive, operator),
         Requests(archive, leases, operator),
         ControlDocuments(archive),
-        Stream(archive),
+        Stream(archive, closing),
         Jobs(archive),
         Switch(leases),
     ):
         api.include_router(routes.router())
     # The built-in documentation pages load scripts from elsewhere; the description alone does not.
     app = FastAPI(title="Trainmaster", version="1", openapi_url="/api/v1/openapi.json", docs_url=None, redoc_url=None)
+    app.state.closing = closing
     problems.install(app)
     app.include_router(Health(journal, archive).router())
     app.include_router(api)
     app.mount("/", Page(), name="page")
     app.add_middleware(Gate, token=token)
     return app
-
-
-def create_server(app: FastAPI, host: str, port: int, token: str | None = None) -> uvicorn.Server:
-    """Build the server of the app; streams that are open at the end are cut after two seconds.
-
-    Raises:
-        OpenToEveryone: it would listen to other machines without a token.
-    """
-    check_bind(host, token)
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            host,
-            port,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=STOP_SECONDS,
-        )
-    )

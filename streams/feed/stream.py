@@ -1,6 +1,7 @@
 """The live stream: server-sent events that a reader resumes where it broke off."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -36,10 +37,14 @@ class Stream:
 
     Every reader goes through the archive at its own pace, so a slow one holds up nobody and nothing is kept for it.
     Comments keep an idle connection open, one every 15 seconds.
+
+    Args:
+        closing: set when the server is about to stop; streams then end.
     """
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, closing: threading.Event) -> None:
         self._archive = archive
+        self._closing = closing
 
     def router(self) -> APIRouter:
         """Give its routes."""
@@ -57,7 +62,7 @@ class Stream:
             # The archive is a younger one than the reader knows: what it remembers is of no use here.
             yield ServerSentEvent(event=f"{PREFIX}reset", id=str(last), raw_data="{}")
         place = last if after is None else min(after, last)
-        while True:
+        while not self._closing.is_set():
             events, place = await run_in_threadpool(self._next, place)
             for envelope in events:
                 if job in {"", envelope.job}:

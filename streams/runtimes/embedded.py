@@ -114,9 +114,7 @@ class Embedded:
         parts = msgspec.msgpack.decode(snapshot.data, type=list[bytes])
         if len(parts) != len(self.line.rows):
             raise Unreadable(f"{len(parts)} stages, this is {len(self.line.rows)}")
-        stages: list[Struct] = [
-            unpack(part, row.stage.memory) for part, row in zip(parts, self.line.rows, strict=True)
-        ]
+        stages: list[Struct] = [unpack(part, row.stage.memory) for part, row in zip(parts, self.line.rows, strict=True)]
         return LineMemory(key=snapshot.key, stages=stages)
 
 

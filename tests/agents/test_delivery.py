@@ -244,11 +244,13 @@ def test_the_token_is_never_shown(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     """Neither the log nor a text of the object holds the token, also when it is refused."""
 
     async def story() -> None:
-        async with RecordingServer(token="right") as server:
-            async with HttpDelivery(server.url, tmp_path, "wrong-secret", QUICK) as delivery:
-                delivery.offer(event(1))
-                await until(lambda: delivery.away, "it is refused")
-                assert "wrong-secret" not in repr(delivery)
+        async with (
+            RecordingServer(token="right") as server,
+            HttpDelivery(server.url, tmp_path, "wrong-secret", QUICK) as delivery,
+        ):
+            delivery.offer(event(1))
+            await until(lambda: delivery.away, "it is refused")
+            assert "wrong-secret" not in repr(delivery)
 
     with caplog.at_level(logging.DEBUG):
         run(story)

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from schemas.action import Request
 from schemas.incident import Incident
-from streams.feed.app import create_app, create_server
+from streams.feed.app import create_app
+from streams.feed.server import FeedServer
 from streams.stages.stage import Sent
 from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
@@ -82,21 +83,25 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 
 
 @contextmanager
-def _running(folder: Path, token: str | None) -> Iterator[Feed]:
-    """Run a feed on a free port until the end of the block."""
+def running_feed(folder: Path, token: str | None) -> Iterator[tuple[Feed, Callable[[], None]]]:
+    """Run a feed on a free port until the end of the block; the second is told to stop it before."""
     database = Database(folder / "feed.db")
     journal, archive, leases = SqliteJournal(database), SqliteArchive(database), SqliteLeases(database)
     woken: list[str] = []
     app = create_app(journal, archive, leases, wake=lambda: woken.append(threading.current_thread().name), token=token)
-    server = create_server(app, "127.0.0.1", 0, token)
+    server = FeedServer(app, "127.0.0.1", 0, token)
     thread = threading.Thread(target=server.run, name="feed")
     thread.start()
+
+    def stop() -> None:
+        server.should_exit = True
+
     try:
         wait_until(lambda: server.started, "the server has started")
         port = server.servers[0].sockets[0].getsockname()[1]
-        yield Feed(f"http://127.0.0.1:{port}", database, journal, archive, leases, woken)
+        yield Feed(f"http://127.0.0.1:{port}", database, journal, archive, leases, woken), stop
     finally:
-        server.should_exit = True
+        stop()
         thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive()
         database.close()
@@ -105,7 +110,7 @@ def _running(folder: Path, token: str | None) -> Iterator[Feed]:
 @pytest.fixture
 def feed(tmp_path: Path) -> Iterator[Feed]:
     """An empty feed without a token."""
-    with _running(tmp_path, None) as running:
+    with running_feed(tmp_path, None) as (running, _):
         yield running
 
 
@@ -119,7 +124,7 @@ def worked_feed(feed: Feed) -> Feed:
 @pytest.fixture(scope="module")
 def shared_feed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feed]:
     """A feed over the worked case, for tests that change nothing."""
-    with _running(tmp_path_factory.mktemp("shared"), None) as running:
+    with running_feed(tmp_path_factory.mktemp("shared"), None) as (running, _):
         fill(running.archive)
         yield running
 
@@ -127,7 +132,7 @@ def shared_feed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feed]:
 @pytest.fixture(scope="module")
 def guarded_feed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feed]:
     """A feed over the worked case that asks for `TOKEN`, for tests that change nothing."""
-    with _running(tmp_path_factory.mktemp("guarded"), TOKEN) as running:
+    with running_feed(tmp_path_factory.mktemp("guarded"), TOKEN) as (running, _):
         fill(running.archive)
         yield running
 

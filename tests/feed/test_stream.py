@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 from schemas.action import Request, Result
 from schemas.incident import Incident
-from tests.feed.conftest import DEADLINE_SECONDS, Feed
+from tests.feed.conftest import DEADLINE_SECONDS, Feed, running_feed
 
 Json = Any  # what JSON holds
 
@@ -178,3 +179,22 @@ def test_a_reader_that_does_not_read_holds_up_nobody(worked_feed: Feed, incident
     heard = asyncio.run(beside_a_sleeper())
     assert [int(message.id) for message in heard] == list(range(last - 19, last + 1))
     assert worked_feed.call("GET", "/livez").status == 200
+
+
+def test_streams_end_with_the_server(tmp_path: Path, incident: Callable[..., Incident]) -> None:
+    """A server that is told to stop closes its open streams properly, and at once."""
+
+    async def to_the_end(feed: Feed, stop: Callable[[], None]) -> bytes:
+        async with (
+            asyncio.timeout(DEADLINE_SECONDS),
+            aiohttp.ClientSession() as session,
+            session.get(f"{feed.url}/api/v1/stream?last_event_id=0") as response,
+        ):
+            while b"inc-main" not in await response.content.readline():
+                pass
+            stop()
+            return await response.content.read()
+
+    with running_feed(tmp_path, None) as (feed, stop):
+        feed.put("incidents", incident())
+        assert asyncio.run(to_the_end(feed, stop)).strip() == b"id: 1"

@@ -13,7 +13,7 @@ import { TimeLine } from "./timeline.js";
 import { spoken } from "./words.js";
 
 const GROW_MS = 2000;
-const LOOK_MS = 5000;
+const LOOK_MS = 3000;
 const PAGE = 100;
 
 const held = {
@@ -185,6 +185,7 @@ async function refreshBar() {
   const [jobs, turn] = await Promise.all([get("/jobs"), get("/killswitch")]);
   held.jobs = jobs.items;
   held.stopped = turn.on ? turn.by : null;
+  if (!held.job && held.jobs.length) await chooseJob(held.jobs[0].job);
   drawBar();
 }
 

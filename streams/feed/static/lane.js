@@ -2,7 +2,7 @@
 
 import { fill, make } from "./dom.js";
 
-const ROWS = 3;
+const ROWS = 4;
 const ROW_HEIGHT = 17;
 const LEAST_GAP = 8;
 

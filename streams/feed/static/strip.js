@@ -187,12 +187,17 @@ export class Strip {
     const last = this.data[0].length - 1;
     const rows = this.signals.map((signal) => {
       const at = this.drawn.indexOf(signal);
-      const text = at < 0 ? "" : reading(signal.name, nearest(this.data[at + 1], index ?? last, this.parts[at].sparse));
-      return { signal, isShown: at >= 0, text };
+      return { signal, isShown: at >= 0, text: at < 0 ? "" : this.valueAt(at, index ?? last) };
     });
     if (this.legend.childElementCount === rows.length + 1) this.refresh(rows);
     else this.write(rows);
     this.handlers.moved(place);
+  }
+
+  valueAt(at, index) {
+    const { lost, sparse } = this.parts[at];
+    if (lost.includes(this.data[0][index])) return "not finite";
+    return reading(this.drawn[at].name, nearest(this.data[at + 1], index, sparse));
   }
 
   write(rows) {

@@ -1,0 +1,348 @@
+"""The operators' page in a real browser, against a real feed."""
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from schemas.action import Result
+from schemas.codec import decode
+from schemas.detection import Vitals
+from schemas.incident import Evidence, Incident
+from schemas.telemetry import Event
+from tests.feed.browser import PROGRAM, Browser, Tab, running_browser
+from tests.feed.conftest import TOKEN, Feed, wait_until
+from tests.feed.worked_case import START
+
+pytestmark = [
+    pytest.mark.service,
+    pytest.mark.skipif(PROGRAM is None, reason="no chromium on this machine: the page was NOT tested"),
+]
+STANDS = "document.querySelectorAll('.strip canvas').length === 4 && !document.querySelector('#head').hidden"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests, a tab for each."""
+    with running_browser(tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
+async def _painted(tab: Tab, canvas: int) -> bool:
+    """Tell whether a strip shows anything but its background."""
+    count = await tab.value(
+        f"(() => {{ const c = document.querySelectorAll('.strip canvas')[{canvas}];"
+        "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+        "return new Set(new Uint32Array(d.buffer)).size; })()"
+    )
+    return int(count) > 20
+
+
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_the_worked_case_is_on_one_page(shared_feed: Feed, browser: Browser, is_dark: bool) -> None:
+    """List, head, four painted strips, evidence and actions are there, and the browser complains about nothing."""
+
+    async def look() -> None:
+        async with browser.open(shared_feed.url, is_dark=is_dark) as tab:
+            await tab.until(STANDS)
+            await tab.until("document.querySelectorAll('.flag').length >= 4")
+            assert await tab.value("document.querySelectorAll('.incident').length") == 3
+            head = await tab.text("#head")
+            for fact in (
+                "Object storage retries starve the loader",
+                "since step 18,046",
+                "86\u00a0%",
+                "/data/wm-videos",
+            ):
+                assert fact in head
+            for fact in ("next best: slow decode", "18,046 – 18,399", "5.4 GPU-hours", "Waiting for you"):
+                assert fact in head
+            details = await tab.text("#details")
+            for fact in (
+                "Storage retries rose",
+                "also fit a saturated",
+                "not scraped",
+                "numerical instability",
+                "verified",
+            ):
+                assert fact in details
+            assert [await _painted(tab, strip) for strip in range(4)] == [True] * 4
+            assert await tab.text("#place") == "attempt 1 · step 18,399"
+            assert tab.complaints == []
+
+    asyncio.run(look())
+
+
+def test_all_four_strips_fit_the_screen(shared_feed: Feed, browser: Browser) -> None:
+    """At 1280 by 800 the whole time line is seen without scrolling, and nothing scrolls sideways."""
+
+    async def look() -> None:
+        async with browser.open(shared_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.until("document.querySelectorAll('.flag').length >= 4")
+            assert await tab.value("document.querySelector('#strips').getBoundingClientRect().bottom") <= 800
+            assert await tab.value("document.documentElement.scrollWidth") == 1280
+            assert await tab.value("(m => m.scrollWidth - m.clientWidth)(document.querySelector('main'))") == 0
+
+    asyncio.run(look())
+
+
+def test_changes_arrive_by_themselves(worked_feed: Feed, browser: Browser, incident: Callable[..., Incident]) -> None:
+    """A new revision, a new incident and new steps show without anybody touching the page."""
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            worked_feed.put(
+                "incidents", incident(revision=2, state="recovering", title="Reads come from the cache now")
+            )
+            await tab.until("document.querySelector('#head h2').innerText === 'Reads come from the cache now'")
+            assert await tab.text("#head .state") == "recovering"
+            worked_feed.put("incidents", incident(id="inc-new", title="Another one", severity="critical"))
+            await tab.until("document.querySelector('.incident-title').innerText === 'Another one'")
+            assert await tab.value("document.querySelector('#head h2').innerText") == "Reads come from the cache now"
+            worked_feed.put(
+                "vitals", Vitals(job="wm-64", attempt=1, step=18_400, time=START + 4_000, values={"loss": 7.77})
+            )
+            await tab.until("document.querySelector('[data-signal=loss] .signal-value').innerText === '7.77'")
+            await tab.until("document.querySelector('#place').innerText.endsWith('18,400')")
+            assert tab.complaints == []
+
+    asyncio.run(look())
+
+
+def test_a_paused_page_stands_still(worked_feed: Feed, browser: Browser, incident: Callable[..., Incident]) -> None:
+    """While paused the curves do not move, but incidents still arrive."""
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.click("#live")
+            assert await tab.text("#live") == "Paused"
+            before = await tab.text("[data-signal=loss] .signal-value")
+            worked_feed.put(
+                "vitals", Vitals(job="wm-64", attempt=1, step=18_400, time=START + 4_000, values={"loss": 7.0})
+            )
+            await tab.until("document.querySelector('#place').innerText.endsWith('18,400')")
+            worked_feed.put("incidents", incident(id="inc-new", title="Another one"))
+            await tab.until("document.querySelector('.incident-title').innerText === 'Another one'")
+            assert await tab.text("[data-signal=loss] .signal-value") == before
+
+    asyncio.run(look())
+
+
+def test_an_approval_is_signed_and_reaches_the_pipeline(worked_feed: Feed, browser: Browser) -> None:
+    """Approve, name, confirm: the event is in the journal, the question is gone, the answer is shown."""
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.click(".question button.main")
+            assert "Run loader.use_cache on wm-64?" in await tab.text("dialog")
+            await tab.sign(by="ann")
+            await tab.until("!document.querySelector('.question')")
+            assert "approved by ann" in await tab.text("#details")
+
+    asyncio.run(look())
+    (entry,) = worked_feed.journal.read(0, 10)
+    event = decode(entry.raw)
+    assert isinstance(event, Event)
+    assert (event.event, event.subject, event.data) == ("request.approved", "req-cache", {"by": "ann"})
+
+
+def test_a_called_off_decision_changes_nothing(worked_feed: Feed, browser: Browser) -> None:
+    """Cancel, and confirming without a name, send nothing."""
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.click(".question button.main")
+            await tab.value("document.querySelector('dialog [name=by]').value = ''")
+            await tab.click("dialog button.main")
+            assert await tab.value("document.querySelector('dialog').open")
+            await tab.click("dialog .buttons button")
+            assert not await tab.value("document.querySelector('dialog').open")
+
+    asyncio.run(look())
+    assert worked_feed.journal.last() == 0
+
+
+def test_a_result_shows_when_it_comes(worked_feed: Feed, browser: Browser) -> None:
+    """A request that ends elsewhere is no longer asked here."""
+    result = Result(
+        request="req-cache",
+        incident="inc-main",
+        job="wm-64",
+        attempt=1,
+        action="loader.use_cache",
+        outcome="expired",
+        detail="nobody answered in 300 s",
+        time=START,
+    )
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(f"{STANDS} && document.querySelector('.question')")
+            worked_feed.put("results", result)
+            await tab.until("!document.querySelector('.question')")
+            assert "nobody answered in 300 s" in await tab.text("#details")
+
+    asyncio.run(look())
+
+
+def test_incidents_are_taken_and_closed(worked_feed: Feed, browser: Browser) -> None:
+    """Acknowledge and close travel with name, cause and legitimacy."""
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.click(".head-top .buttons button:nth-child(1)")
+            await tab.sign(by="ann")
+            await asyncio.to_thread(wait_until, lambda: worked_feed.journal.last() == 1, "it was taken")
+            await tab.click(".head-top .buttons button:nth-child(2)")
+            await tab.value("document.querySelector('dialog [name=legitimate]').checked = true")
+            await tab.sign(by="bob", cause="bucket_quota")
+            await asyncio.to_thread(wait_until, lambda: worked_feed.journal.last() == 2, "it was closed")
+
+    asyncio.run(look())
+    events = [json.loads(entry.raw) for entry in worked_feed.journal.read(0, 10)]
+    assert [(event["event"], event["data"]) for event in events] == [
+        ("incident.acknowledged", {"by": "ann"}),
+        ("incident.closed", {"by": "bob", "cause": "bucket_quota", "legitimate": True}),
+    ]
+
+
+def test_the_kill_switch_is_one_press_and_a_name_away(worked_feed: Feed, browser: Browser) -> None:
+    """The button stops all actions and then says who did; pressed again it lets them run."""
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.click("#switch")
+            await tab.sign(by="ann")
+            await tab.until("document.querySelector('#switch').innerText === 'Actions stopped by ann'")
+            assert worked_feed.leases.stopped_by() == "ann"
+            await tab.click("#switch")
+            await tab.sign(by="bob")
+            await tab.until("document.querySelector('#switch').innerText === 'Stop all actions'")
+            assert worked_feed.leases.stopped_by() is None
+
+    asyncio.run(look())
+
+
+HOSTILE = '<img src=x onerror="window.harmed = true"><script>window.harmed = true</script>'
+
+
+def test_whatever_comes_in_is_text(worked_feed: Feed, browser: Browser, incident: Callable[..., Incident]) -> None:
+    """Markup in titles, causes, evidence and names is shown letter by letter and never becomes an element."""
+    evidence = (Evidence(status="established", text=HOSTILE, layer="data"),)
+    hostile = incident(revision=3, title=HOSTILE, cause=HOSTILE, evidence=evidence, acknowledged_by=HOSTILE)
+    worked_feed.put("incidents", hostile)
+    worked_feed.put("vitals", Vitals(job="wm-64", attempt=1, step=18_400, time=START + 4_000, values={HOSTILE: 1.0}))
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            assert HOSTILE in await tab.text("#head")
+            assert HOSTILE in await tab.text("#details")
+            assert not await tab.value("'harmed' in window")
+            assert await tab.value("document.querySelectorAll('main img, main script').length") == 0
+            assert tab.complaints == []
+
+    asyncio.run(look())
+
+
+def test_an_address_is_a_view(shared_feed: Feed, browser: Browser) -> None:
+    """What is chosen stands in the address, and the address opens the same view, axis included."""
+
+    async def look() -> None:
+        async with browser.open(shared_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.click(".incident:not([aria-current=true])")
+            await tab.click("#by-time")
+            address = await tab.until(
+                "location.hash.includes('axis=time') && location.hash.includes('inc-') && location.href"
+            )
+            title = await tab.text("#head h2")
+        async with browser.open(address) as tab:
+            await tab.until(STANDS)
+            assert await tab.text("#head h2") == title
+            await tab.until("document.querySelector('#by-time').getAttribute('aria-pressed') === 'true'")
+
+    asyncio.run(look())
+
+
+def test_keys_zoom_and_a_key_shows_all_again(shared_feed: Feed, browser: Browser) -> None:
+    """The time line is reachable and movable without a mouse."""
+    press = (
+        "document.querySelector('#strips').dispatchEvent(new KeyboardEvent('keydown', {{key: '{}', bubbles: true}}))"
+    )
+
+    async def look() -> None:
+        async with browser.open(shared_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.value("document.querySelector('#strips').focus()")
+            assert await tab.value("document.activeElement.id") == "strips"
+            for key in ("+", "ArrowRight", "-"):
+                await tab.value(press.format(key))
+                await tab.until("!document.querySelector('#fit').hidden")
+            await tab.value(press.format("0"))
+            await tab.until("document.querySelector('#fit').hidden")
+
+    asyncio.run(look())
+
+
+def test_a_lost_loss_is_seen(worked_feed: Feed, browser: Browser) -> None:
+    """When the latest loss is not a number the legend says so, and the cross stands in the strip."""
+    lost = Vitals(job="wm-64", attempt=1, step=18_400, time=START + 4_000, values={"loss": math.nan})
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            shot = "document.querySelector('.strip canvas').toDataURL()"
+            before = await tab.value(shot)
+            worked_feed.put("vitals", lost)
+            await tab.until("document.querySelector('[data-signal=loss] .signal-value').innerText === 'not finite'")
+            assert await tab.value(shot) != before
+
+    asyncio.run(look())
+
+
+def test_a_guarded_page_asks_for_the_token(guarded_feed: Feed, browser: Browser) -> None:
+    """Without the token nothing is shown; a wrong one is asked for again; the right one stays in this tab alone."""
+
+    async def look() -> None:
+        async with browser.open(guarded_feed.url) as tab:
+            await tab.until("document.querySelector('dialog [name=token]')")
+            assert await tab.value("document.querySelectorAll('.incident').length") == 0
+            await tab.sign(token="wrong")
+            await tab.until(
+                "document.querySelector('dialog').open && !document.querySelector('dialog [name=token]').value"
+            )
+            await tab.sign(token=TOKEN)
+            await tab.until(STANDS)
+            assert TOKEN not in await tab.value("location.href + document.cookie + JSON.stringify(localStorage)")
+            assert TOKEN in await tab.value("JSON.stringify(sessionStorage)")
+
+    asyncio.run(look())
+
+
+def test_an_empty_installation_says_so(feed: Feed, browser: Browser) -> None:
+    """Before the first job the page stands, calm, and wakes up when one appears."""
+
+    async def look() -> None:
+        async with browser.open(feed.url) as tab:
+            await tab.until("document.querySelector('#live').innerText === 'Live'")
+            assert "No incidents" in await tab.text("#incidents")
+            assert await tab.text("#place") == "no job yet"
+            assert tab.complaints == []
+            feed.put(
+                "vitals", *(Vitals(job="a", attempt=1, step=n, time=START + n, values={"loss": 2.0}) for n in range(9))
+            )
+            await tab.until("document.querySelector('#place').innerText === 'attempt 1 · step 8'")
+            await tab.until("document.querySelector('[data-signal=loss] .signal-value')?.innerText === '2'")
+            assert tab.complaints == []
+
+    asyncio.run(look())
