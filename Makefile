@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test check bench lock schemas clean
+.PHONY: setup demo test check bench lock schemas reference clean
 
 setup: .venv/ready
 
@@ -26,6 +26,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/trainmaster schemas --check
+	$(BIN)/trainmaster reference --check
 	$(BIN)/trainmaster playbooks check
 
 bench: setup
@@ -37,6 +38,9 @@ lock:
 
 schemas: setup
 	$(BIN)/trainmaster schemas --write
+
+reference: setup
+	$(BIN)/trainmaster reference --write
 
 clean:
 	rm -rf .venv .trainmaster .mypy_cache .ruff_cache .pytest_cache .hypothesis

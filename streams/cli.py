@@ -2,7 +2,7 @@
 
 import typer
 
-from streams.commands import demo, incidents, policy, records, replaying, serving
+from streams.commands import demo, incidents, policy, records, reference, replaying, serving
 
 app = typer.Typer(
     name="trainmaster",
@@ -21,6 +21,7 @@ app.add_typer(records.taints, name="taints")
 app.add_typer(records.topics, name="topics")
 app.command("postmortem")(records.postmortem)
 app.command("schemas")(records.schemas)
+app.command("reference")(reference.reference)
 app.command("killswitch")(records.killswitch)
 
 

@@ -55,10 +55,11 @@ def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group
 
 
 def enrol_frame(participants: Participants, frame: StepFrame) -> None:
-    """Enrol the ranks of a frame and note how far they have come."""
-    for rank in frame.ranks:
+    """Enrol the ranks of a frame and note how far they have come; a rank without a reading has not come so far."""
+    for position, rank in enumerate(frame.ranks):
         place = enrol(participants, rank, frame.node)
-        participants.last_steps[place] = max(participants.last_steps[place], frame.step)
+        if not frame.values or any(readings[position] is not None for readings in frame.values.values()):
+            participants.last_steps[place] = max(participants.last_steps[place], frame.step)
 
 
 def behind(participants: Participants) -> tuple[int, ...]:
