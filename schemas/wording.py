@@ -1,6 +1,7 @@
 """Numbers in words: the one way in which values of signals are written for people."""
 
 import math
+from collections.abc import Callable
 
 from schemas.signals import signal_named
 from schemas.telemetry import Reading
@@ -13,17 +14,20 @@ def amount(name: str, value: Reading) -> str:
 
     >>> amount("tokens_per_second", 1_020_000.0), amount("loader_share", 0.1834), amount("step_seconds", 1.0312)
     ('1.02M tokens/s', '18.3 %', '1.03 s')
-    >>> amount("loss", math.nan), amount("loss", None), amount("storage_retries_total", 0.0)
-    ('NaN', 'absent', '0')
+    >>> amount("storage_latency_seconds", 0.004), amount("interval_seconds", 5422.0), amount("sm_clock_mhz", 1755.0)
+    ('4 ms', '1 h 30 min', '1,755 MHz')
+    >>> amount("memory_available_bytes", 8.66e11), amount("temperature_c", 84.25), amount("storage_retries_total", 0.0)
+    ('866 GB', '84.2 °C', '0')
+    >>> amount("loss", math.nan), amount("loss", None)
+    ('NaN', 'absent')
     """
     if value is None:
         return "absent"
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("infinite" if value > 0 else "minus infinite")
     unit = signal_named(name).unit
-    if unit == "share":
-        return f"{_short(100 * value)} %"
-    return f"{_short(value)} {unit}".rstrip()
+    write = _BY_UNIT.get(unit)
+    return write(value) if write is not None else f"{_short(value)} {unit}".rstrip()
 
 
 def change(name: str, before: Reading, after: Reading) -> str:
@@ -69,3 +73,35 @@ def _short(value: float) -> str:
         if size >= scale:
             return f"{value / scale:.3g}{letter}"
     return f"{value:.3g}"
+
+
+def _share(value: float) -> str:
+    return f"{_short(100 * value)} %"
+
+
+def _duration(seconds: float) -> str:
+    size = abs(seconds)
+    if size >= 3600:
+        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+    if size >= 300:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    if size >= 1 or size == 0:
+        return f"{seconds:.3g} s"
+    return f"{1e3 * seconds:.3g} ms" if size >= 1e-3 else f"{1e6 * seconds:.3g} µs"
+
+
+def _bytes(value: float) -> str:
+    for scale, letter in _SCALES:
+        if abs(value) >= scale:
+            return f"{value / scale:.3g} {letter.upper() if letter != 'k' else letter}B"
+    return f"{value:.3g} B"
+
+
+_BY_UNIT: dict[str, Callable[[float], str]] = {
+    "share": _share,
+    "s": _duration,
+    "bytes": _bytes,
+    "bytes/s": lambda value: f"{_bytes(value)}/s",
+    "MHz": lambda value: f"{value:,.0f} MHz",
+    "Celsius": lambda value: f"{value:.3g} °C",
+}
