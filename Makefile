@@ -30,7 +30,7 @@ check: setup
 	$(BIN)/trainmaster playbooks check
 
 bench: setup
-	$(BIN)/python -m bench --data $(DATA)
+	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
 
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o deploy/run.lock

@@ -1,10 +1,11 @@
-"""What the trainer's hook costs a training step: `python bench/hook_cost.py` prints nanoseconds per step."""
+"""What the trainer's hook costs a training step, in nanoseconds."""
 
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.table import Table
 from streams.agents.trainer import Hook
 
 STEPS = 20_000
@@ -43,17 +44,16 @@ def nanoseconds(call: Callable[[Hook, int], None], folder: Path) -> tuple[float,
     return spent[len(spent) // 2], spent[len(spent) * 99 // 100]
 
 
-def main() -> None:
-    """Print the table."""
-    print(f"{'what':<12} {'median ns':>10} {'99 % ns':>10}   ({STEPS} calls each, with a control file to look at)")
+def run() -> Table:
+    """Measure the three, each with a control file to look at."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         for call in (full_step, bare_step, bare_sample):
             control = Path(folder, call.__name__, "control.json")
             control.parent.mkdir()
             control.write_text('{"job":"j","attempt":1,"version":1,"settings":{}}')
             median, slow = nanoseconds(call, Path(folder))
-            print(f"{call.__name__:<12} {median:>10.0f} {slow:>10.0f}")
-
-
-if __name__ == "__main__":
-    main()
+            rows.append((call.__name__, median, slow))
+    return Table(
+        "hook_cost", f"ns a call of the trainer's hook, {STEPS:,} calls each", ("call", "median", "99 %"), tuple(rows)
+    )

@@ -1,0 +1,1 @@
+"""Benchmarks: figures, never tests. `make bench` runs all and writes bench/results/NAME.json."""

@@ -1,0 +1,36 @@
+"""Run the benchmarks: `python -m bench [--data DIR] [NAME ...]`."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import calm, hook_cost, line_speed
+from bench.table import Table, machine, show
+
+ALONE: dict[str, Callable[[], Table]] = {"line_speed": line_speed.run, "hook_cost": hook_cost.run}
+ON_DATA: dict[str, Callable[[Path], Table]] = {"calm": calm.run}
+
+
+def main() -> None:
+    """Run those that are named, or all that can be run."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder with recorded data; without it only what needs none")
+    parser.add_argument("names", nargs="*", help="benchmarks; all of them when none is named")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(ALONE) - set(ON_DATA)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join([*ALONE, *ON_DATA])}")
+    print(machine())
+    for name, run in ALONE.items():
+        if name in options.names or not options.names:
+            show(run())
+    for name, run_on in ON_DATA.items():
+        if name in options.names or not options.names:
+            if options.data is None:
+                print(f"\n{name}: not run, it needs --data")
+            else:
+                show(run_on(options.data))
+
+
+if __name__ == "__main__":
+    main()
