@@ -3,10 +3,12 @@
 import numpy as np
 
 from detectors.base import Alarm, Flags, Floats, Ints, Memory, check_row, fits, per_series, require
-from detectors.robust import centre_and_mad, median, push
+from detectors.robust import centre_and_mad, latest_columns, median, push
 
 REFRESH = 10
 """Healthy rows from one look at the spread to the next."""
+CALMER = 1.5
+"""The newest rows' spread, times this, is believed where it is the smaller: a steep beginning is soon forgotten."""
 SUREST = 100.0
 
 
@@ -160,7 +162,9 @@ class Spike:
         pushed = memory.pushed[known]
         due = known[(pushed >= self.warmup) & ((pushed - self.warmup) % REFRESH == 0)]
         if due.size:
-            memory.centre[due], memory.spread[due] = centre_and_mad(memory.residuals[due])
+            newest = latest_columns(self.window, memory.pushed[due], self.warmup)
+            memory.centre[due], now = centre_and_mad(memory.residuals[due[:, None], newest])
+            memory.spread[due] = np.minimum(centre_and_mad(memory.residuals[due])[1], CALMER * now)
 
     def _open(
         self,

@@ -90,6 +90,7 @@ class ObjectStore(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a small answer waits 40 ms for the acknowledgement of its head
     server: ObjectStore
 
     def do_GET(self) -> None:

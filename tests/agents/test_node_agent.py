@@ -13,9 +13,11 @@ from pathlib import Path
 from schemas.action import Control, Setting
 from schemas.telemetry import SampleFrame
 from streams.agents.control_file import control_path
-from streams.agents.delivery import Limits
+from streams.agents.delivery import HttpDelivery, Limits
 from streams.agents.node import NodeAgent, Rhythm
+from streams.agents.ranks import Ranks
 from streams.agents.sampling import Sample, Source
+from streams.agents.stamp import Stamp
 from streams.agents.trainer import Hook
 from tests.agents.recording import RecordingServer, run, until
 
@@ -209,6 +211,33 @@ def test_a_killed_agent_loses_no_line(tmp_path: Path) -> None:
             for number in range(180):
                 values = {str(frame.values) for frame in server.frames if frame.step == number}
                 assert len(values) == 1
+
+    run(story)
+
+
+def test_a_step_that_waits_for_its_ranks_survives_a_kill(tmp_path: Path) -> None:
+    """A line whose step was not complete when the agent died is read again by the next one."""
+
+    async def live(server: RecordingServer, linger: float, steps: set[int]) -> None:
+        """Read and send as the agent does, write the places down, and end without a farewell."""
+        async with HttpDelivery(server.url, tmp_path / "spool", limits=LIMITS) as delivery:
+            state, stamp = tmp_path / "places.json", Stamp("n01", "default", linger, 1)
+            ranks = Ranks(tmp_path / "hooks", state, stamp, delivery, linger=linger, idle_after=60.0)
+            await ranks.hand_on()
+            await until(lambda: delivery.settled == delivery.last_ticket, "what was offered has arrived")
+            ranks.save()
+            assert {frame.step for frame in server.frames} == steps
+
+    async def story() -> None:
+        async with RecordingServer() as server:
+            first, second = hooks(tmp_path, 2)
+            train(first, 0)
+            train(second, 0)
+            train(first, 1)
+            train(second, 2)
+            train(first, 2)
+            await live(server, 1000.0, {0, 2})
+            await live(server, 0.0, {0, 1, 2})
 
     run(story)
 

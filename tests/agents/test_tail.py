@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,33 @@ def test_new_ranks_attempts_and_jobs_appear(tmp_path: Path) -> None:
     (tmp_path / "a%2Fb" / "attempt-1" / "rank-0000.txt").write_text("x")
     found = {read.source for read in tail.poll()}
     assert found == {Source("a/b", 1, 0), Source("a/b", 2, 0), Source(".c", 1, 11)}
+
+
+def test_files_that_move_while_they_are_read_keep_their_order(tmp_path: Path) -> None:
+    """A reader beside a hook that puts its file aside all the time reads in order, and counts what it missed."""
+    hook = Hook(str(tmp_path), "j")
+    hook.limit_bytes = 1000
+    ready = threading.Event()
+
+    def write() -> None:
+        for step in range(12_000):
+            with hook.step(step):
+                pass
+            if step == 10:
+                ready.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert ready.wait(10)
+    tail, last = Tail(tmp_path), None
+    while thread.is_alive() or last is None:
+        reads = tail.poll()
+        if reads:
+            first = reads[0].line.n - (0 if last is None else reads[0].missed)
+            last = check_order(reads, first - 1 if last is None else last)
+    thread.join()
+    assert last is not None
+    assert check_order(tail.poll(), last) == 11_999
 
 
 def test_a_hook_that_starts_anew_counts_anew(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import aiohttp
 
 Json = Any  # what JSON holds
 PROGRAM = shutil.which("chromium")
+STANDS = "document.querySelectorAll('.strip canvas').length === 4 && !document.querySelector('#head').hidden"
+"""An expression: the page has drawn an incident and its strips."""
 DEADLINE_SECONDS = 30.0
 LOOK_SECONDS = 0.05
 FLAGS = (

@@ -23,6 +23,7 @@ from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from tests.feed.browser import Browser, running_browser
 from tests.feed.worked_case import CACHE, fill, make_incident
 
 Json = Any  # what JSON holds
@@ -147,3 +148,10 @@ def incident() -> Callable[..., Incident]:
 def asked() -> Request:
     """The request of the worked case that waits for a person."""
     return CACHE
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests, a tab for each."""
+    with running_browser(tmp_path_factory.mktemp("browser")) as running:
+        yield running

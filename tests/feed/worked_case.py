@@ -17,61 +17,54 @@ ONSET = 18_046
 
 def fill(archive: Archive) -> None:
     """File the worked case: 64 GPUs, slow from step 18,046 on, checkpoints that drag from 18,300 on."""
-    vitals: list[Vitals] = []
-    for step in range(17_000, 18_400):
-        vitals += _vitals_at(step)
+    vitals = [one for step in range(17_000, 18_400) for one in _vitals_at(step)]
     archive.put([Sent("vitals", "wm-64", one) for one in vitals], 0)
-    earlier = make_incident(
+    acting = make_incident(revision=1, state="acting", actions=ACTIONS, taint=TAINT)
+    incidents = (_earlier(), _change(), make_incident(), acting)
+    archive.put([Sent("incidents", one.id, one) for one in incidents], 0)
+    archive.put([Sent("requests", "inc-main", CACHE), Sent("requests", "inc-main", DEFER)], 0)
+    setting = Setting(value=18_600, request="req-defer")
+    control = Control(job="wm-64", attempt=1, version=1, settings={"checkpoint.defer_until_step": setting})
+    archive.put([Sent("control", "wm-64", control), Sent("taints", "wm-64", LEDGER)], 0)
+
+
+def _earlier() -> Incident:
+    return make_incident(
         id="inc-earlier",
         state="resolved",
         severity="warning",
         title="Loader of rank 12 lagged for 90 steps",
         cause="slow_decode",
         layer="data",
-        onset_step=17_210,
-        onset_time=_time(17_210),
-        updated_time=_time(17_320),
-        end_step=17_300,
-        end_time=_time(17_300),
         gpu_hours_lost=0.7,
-        actions=(),
+        linked="",
+        **_between(17_210, 17_300),
     )
-    change = make_incident(
+
+
+def _change() -> Incident:
+    return make_incident(
         id="inc-change",
         state="closed",
         severity="info",
         title="Batch size changed from 1024 to 1280",
         cause="config_change",
         layer="none",
-        onset_step=17_600,
-        onset_time=_time(17_600),
-        updated_time=_time(17_620),
-        end_step=17_620,
-        end_time=_time(17_620),
         gpu_hours_lost=0.0,
-        actions=(),
         linked="",
+        **_between(17_600, 17_620),
     )
-    main = [make_incident(), make_incident(revision=1, state="acting", actions=ACTIONS, taint=TAINT)]
-    archive.put([Sent("incidents", one.id, one) for one in (earlier, change, *main)], 0)
-    archive.put([Sent("requests", "inc-main", CACHE), Sent("requests", "inc-main", DEFER)], 0)
-    setting = Setting(value=18_600, request="req-defer")
-    control = Control(job="wm-64", attempt=1, version=1, settings={"checkpoint.defer_until_step": setting})
-    archive.put([Sent("control", "wm-64", control)], 0)
-    taint = TaintRecord(
-        id="taint-1",
-        job="wm-64",
-        attempt=1,
-        from_step=ONSET,
-        to_step=18_399,
-        reason="data stall",
-        incident="inc-main",
-        confidence=0.86,
-        layer="storage",
-        checkpoints=(18_300,),
-        time=_time(18_390),
-    )
-    archive.put([Sent("taints", "wm-64", taint)], 0)
+
+
+def _between(first: int, last: int) -> dict[str, Fields]:
+    return {
+        "onset_step": first,
+        "onset_time": _time(first),
+        "opened_time": _time(first + 10),
+        "updated_time": _time(last + 20),
+        "end_step": last,
+        "end_time": _time(last),
+    }
 
 
 def _time(step: float) -> float:
@@ -83,8 +76,15 @@ def _vitals_at(step: int) -> list[Vitals]:
     """Give the vitals of a step; noise is a fixed wave, so that every run sees the same curves."""
     wave = math.sin(step * step * 0.0173) + 0.6 * math.sin(step * 0.037)
     ill = min(1.0, max(0.0, (step - ONSET) / 120))
+    made = [_one(step, "step", 0.0, _of_step(step, wave, ill))]
+    if step % 5 == 0:
+        made += [_one(step, of, late, values) for of, late, values in _of_machines(wave, ill)]
+    return made
+
+
+def _of_step(step: int, wave: float, ill: float) -> dict[str, float]:
     values = {
-        "loss": 2.31 + 0.012 * wave - (step - 17_000) * 2e-5,
+        "loss": math.nan if step == 17_500 else 2.31 + 0.012 * wave - (step - 17_000) * 2e-5,
         "grad_norm": 0.31 + 0.012 * math.sin(step * step * 0.013) + 0.008 * math.sin(step * 0.11),
         "learning_rate": 1.2e-4,
         "tokens_per_second": 1_020_000 * (1 - 0.31 * ill) + 6_000 * wave,
@@ -93,32 +93,28 @@ def _vitals_at(step: int) -> list[Vitals]:
         "wait_seconds": 0.12 + 0.01 * math.sin(step * 2.1),
         "loader_share": 0.03 + 0.22 * ill + 0.004 * wave,
     }
-    if step == 17_500:
-        values["loss"] = math.nan
-    if step % 300 == 0:
-        values["checkpoint_seconds"] = 41.0 if step >= 18_300 else 3.0 + 0.5 * wave
-    made = [_one(step, "step", _time(step), values)]
-    if step % 5 == 0:
-        gpu = {
-            "gpu_util": 0.97 - 0.25 * ill + 0.01 * wave,
-            "sm_clock_mhz": 1755.0,
-            "temperature_c": 66 + wave,
-            "power_watts": 640 - 130 * ill,
-        }
-        mount = {
-            "storage_retries_per_second": max(0.0, 0.2 + 18 * ill + (1 + 3 * ill) * 0.4 * wave),
-            "storage_latency_seconds": 0.008 + 0.05 * ill + 0.001 * wave,
-            "storage_read_bytes_per_second": 6.1e9 * (1 - 0.3 * ill),
-        }
-        made.append(_one(step, "gpu", _time(step) + 0.4, gpu))
-        made.append(_one(step, "mount", _time(step) + 0.9, mount))
-        made.append(
-            _one(step, "node", _time(step) + 1.1, {"cpu_util": 0.41 + 0.02 * wave, "iowait": 0.01 + 0.09 * ill})
-        )
-    return made
+    pause = {"checkpoint_seconds": 41.0 if step >= 18_300 else 3.0 + 0.5 * wave}
+    return {**values, **pause} if step % 300 == 0 else values
 
 
-def _one(step: int, of: str, when: float, values: dict[str, float]) -> Vitals:
+def _of_machines(wave: float, ill: float) -> list[tuple[str, float, dict[str, float]]]:
+    gpu = {
+        "gpu_util": 0.97 - 0.25 * ill + 0.01 * wave,
+        "sm_clock_mhz": 1755.0,
+        "temperature_c": 66 + wave,
+        "power_watts": 640 - 130 * ill,
+    }
+    mount = {
+        "storage_retries_per_second": max(0.0, 0.2 + 18 * ill + (1 + 3 * ill) * 0.4 * wave),
+        "storage_latency_seconds": 0.008 + 0.05 * ill + 0.001 * wave,
+        "storage_read_bytes_per_second": 6.1e9 * (1 - 0.3 * ill),
+    }
+    node = {"cpu_util": 0.41 + 0.02 * wave, "iowait": 0.01 + 0.09 * ill}
+    return [("gpu", 0.4, gpu), ("mount", 0.9, mount), ("node", 1.1, node)]
+
+
+def _one(step: int, of: str, late: float, values: dict[str, float]) -> Vitals:
+    when = _time(step) + late
     return Vitals(job="wm-64", attempt=1, of=of, step=step, time=when, values=dict(values), world_size=64, clock=when)
 
 
@@ -139,10 +135,7 @@ def make_incident(**fields: Fields) -> Incident:
         "onset_time": _time(ONSET),
         "opened_time": _time(18_098),
         "updated_time": _time(18_390),
-        "suspects": (
-            Suspect(kind="mount", id="/data/wm-videos", score=0.83),
-            Suspect(kind="node", id="n03", score=0.09),
-        ),
+        "suspects": SUSPECTS,
         "affected": Affected(ranks=tuple(range(64)), nodes=tuple(f"n{n:02}" for n in range(1, 9))),
         "causes": CAUSES,
         "evidence": EVIDENCE,
@@ -155,6 +148,7 @@ def make_incident(**fields: Fields) -> Incident:
     return Incident(**{**standard, **fields})
 
 
+SUSPECTS = (Suspect(kind="mount", id="/data/wm-videos", score=0.83), Suspect(kind="node", id="n03", score=0.09))
 CAUSES = (
     RankedCause(cause="object_storage_throttling", score=0.86, weight=4.1),
     RankedCause(cause="slow_decode", score=0.08, weight=1.2),
@@ -200,4 +194,8 @@ DEFER = Request(
     id="req-defer", incident="inc-main", job="wm-64", attempt=1, playbook="slow-checkpoint", action="checkpoint.defer",
     target="wm-64", decision="act", time=_time(18_302), step=18_302,
     summary="Defer the next checkpoint to step 18,600.",
+)  # fmt: skip
+LEDGER = TaintRecord(
+    id="taint-1", job="wm-64", attempt=1, from_step=ONSET, to_step=18_399, reason="data stall", incident="inc-main",
+    confidence=0.86, layer="storage", checkpoints=(18_300,), time=_time(18_390),
 )  # fmt: skip

@@ -1,127 +1,39 @@
 """What every archive does."""
 
 import math
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
-from schemas.action import Control, Outcome, Request, Result, Setting, TaintRecord
+from schemas.action import Control, Setting
 from schemas.codec import from_wire
-from schemas.dead import DeadLetter
-from schemas.detection import Detection, Vitals
+from schemas.detection import Vitals
 from schemas.incident import Affected, Incident, Suspect
 from schemas.telemetry import Event, Tick
 from schemas.topics import TOPICS, Outbound
 from streams.stages.stage import Sent
 from streams.stores.store import Archive, IncidentQuery, JobSummary
-
-Fields = Any  # the fields of the record under test
-
-
-def _incident(id_: str = "inc-1", revision: int = 0, **fields: Fields) -> Incident:
-    standard: dict[str, Fields] = {
-        "job": "wm-64",
-        "attempt": 1,
-        "state": "open",
-        "severity": "error",
-        "cause": "storage_retries",
-        "layer": "storage",
-        "confidence": 0.8,
-        "onset_time": 1000.0,
-        "opened_time": 1010.0,
-        "updated_time": 1010.0 + revision,
-    }
-    return Incident(id=id_, revision=revision, **{**standard, **fields})
-
-
-def _detection(id_: str, revision: int = 0, **fields: Fields) -> Detection:
-    return Detection(
-        id=id_,
-        revision=revision,
-        job="wm-64",
-        attempt=1,
-        detector="level_shift",
-        signal="loss",
-        layer="loss",
-        onset_time=1000.0,
-        time=1001.0,
-        **fields,
-    )
-
-
-def _vitals(step: int, **fields: Fields) -> Vitals:
-    standard: dict[str, Fields] = {"job": "wm-64", "attempt": 1, "time": 1000.0 + step, "values": {"loss": 2.3}}
-    return Vitals(step=step, **{**standard, **fields})
-
-
-def _request(id_: str, incident: str = "inc-1") -> Request:
-    return Request(
-        id=id_,
-        incident=incident,
-        job="wm-64",
-        attempt=1,
-        playbook="cache",
-        action="loader.use_cache",
-        target="wm-64",
-        decision="asked",
-        time=1020.0,
-    )
-
-
-def _result(request: str, outcome: Outcome = "done") -> Result:
-    return Result(
-        request=request,
-        incident="inc-1",
-        job="wm-64",
-        attempt=1,
-        action="loader.use_cache",
-        outcome=outcome,
-        time=1030.0,
-    )
-
-
-def _taint(id_: str, job: str = "wm-64") -> TaintRecord:
-    return TaintRecord(
-        id=id_,
-        job=job,
-        attempt=1,
-        from_step=1,
-        to_step=9,
-        reason="stall",
-        incident="inc-1",
-        confidence=0.8,
-        layer="data",
-        time=1.0,
-    )
-
-
-def _dead(offset: int, line: int = 0) -> DeadLetter:
-    return DeadLetter(
-        reason="malformed",
-        path="",
-        detail="no JSON",
-        source="telemetry-3",
-        offset=offset,
-        line=line,
-        raw=b"\xff{",
-        time=1.0,
-    )
-
-
-def _put(archive: Archive, topic: str, *records: Outbound, upto: int = 0) -> None:
-    archive.put([Sent(topic, "key", record) for record in records], upto)
-
+from tests.stores.records import (
+    make_dead,
+    make_detection,
+    make_incident,
+    make_request,
+    make_result,
+    make_taint,
+    make_vitals,
+    put,
+)
 
 ONE_OF_EACH: dict[str, Outbound] = {
-    "detections": _detection("det-1", before=math.nan),
-    "incidents": _incident(),
-    "requests": _request("req-1"),
-    "results": _result("req-1"),
+    "detections": make_detection("det-1", before=math.nan),
+    "incidents": make_incident(),
+    "requests": make_request("req-1"),
+    "results": make_result("req-1"),
     "control": Control(
         job="wm-64", attempt=1, version=1, settings={"loader.path": Setting(value="c", request="req-1")}
     ),
-    "taints": _taint("taint-1"),
-    "dead": _dead(7),
+    "taints": make_taint("taint-1"),
+    "dead": make_dead(7),
 }
 
 
@@ -134,8 +46,8 @@ def test_one_of_each_covers_the_table_of_topics() -> None:
 def test_a_record_is_filed_once(archive: Archive, topic: str) -> None:
     """A record said twice, in one put or in two, stands once and comes back equal."""
     record = ONE_OF_EACH[topic]
-    _put(archive, topic, record, record)
-    _put(archive, topic, record)
+    put(archive, topic, record, record)
+    put(archive, topic, record)
     filed = archive.feed(0, 10, [topic])
     assert [one.topic for one in filed] == [topic]
     assert repr(from_wire(filed[0].raw, type(record))) == repr(record)
@@ -144,8 +56,8 @@ def test_a_record_is_filed_once(archive: Archive, topic: str) -> None:
 def test_sequences_grow_by_one(archive: Archive) -> None:
     """Records are numbered without a gap, whatever was repeated in between."""
     for topic, record in ONE_OF_EACH.items():
-        _put(archive, topic, record, record)
-        _put(archive, topic, record)
+        put(archive, topic, record, record)
+        put(archive, topic, record)
     filed = archive.feed(0, 100, list(ONE_OF_EACH))
     assert [one.sequence for one in filed] == list(range(1, len(ONE_OF_EACH) + 1))
     assert archive.last() == len(ONE_OF_EACH)
@@ -155,7 +67,7 @@ def test_sequences_grow_by_one(archive: Archive) -> None:
 def test_other_streams_are_not_filed(archive: Archive, topic: str) -> None:
     """Streams that stay inside the process, and the derived one, leave no trace."""
     event = Event(job="wm-64", attempt=1, node="n01", seq=1, time=1.0, event="xid")
-    archive.put([Sent(topic, "key", event), Sent(topic, "key", Tick(time=1.0)), Sent(topic, "key", _incident())], 3)
+    archive.put([Sent(topic, "key", event), Sent(topic, "key", Tick(time=1.0)), Sent(topic, "key", make_incident())], 3)
     assert archive.last() == 0
     assert archive.incident("inc-1") is None
     assert archive.progress() == 3
@@ -164,8 +76,8 @@ def test_other_streams_are_not_filed(archive: Archive, topic: str) -> None:
 def test_the_feed_resumes_and_selects_topics(archive: Archive) -> None:
     """A reader that gives back the last sequence gets what came after, of its topics only, never more than asked."""
     for number in range(6):
-        _put(archive, "detections", _detection(f"det-{number}"))
-        _put(archive, "incidents", _incident(revision=number))
+        put(archive, "detections", make_detection(f"det-{number}"))
+        put(archive, "incidents", make_incident(revision=number))
     first = archive.feed(0, 4, ["incidents"])
     rest = archive.feed(first[-1].sequence, 10, ["incidents"])
     assert [from_wire(one.raw, Incident).revision for one in (*first, *rest)] == list(range(6))
@@ -175,7 +87,7 @@ def test_the_feed_resumes_and_selects_topics(archive: Archive) -> None:
 def test_progress_is_noted_with_the_records_and_never_goes_back(archive: Archive) -> None:
     """The offset up to which everything was said is that of the furthest put."""
     assert archive.progress() == 0
-    _put(archive, "incidents", _incident(), upto=5)
+    put(archive, "incidents", make_incident(), upto=5)
     archive.put([], 9)
     archive.put([], 3)
     assert archive.progress() == 9
@@ -183,9 +95,9 @@ def test_progress_is_noted_with_the_records_and_never_goes_back(archive: Archive
 
 def test_a_put_is_filed_whole_or_not_at_all(archive: Archive) -> None:
     """Where one record cannot be written, none of the put is there and the progress is the old one."""
-    broken = _detection("det-1", numbers={"": object()})
+    broken = make_detection("det-1", numbers={"": object()})
     with pytest.raises(TypeError):
-        archive.put([Sent("incidents", "key", _incident()), Sent("detections", "key", broken)], 5)
+        archive.put([Sent("incidents", "key", make_incident()), Sent("detections", "key", broken)], 5)
     assert archive.last() == 0
     assert archive.incidents(IncidentQuery()) == ([], 0)
     assert archive.progress() == 0
@@ -194,7 +106,7 @@ def test_a_put_is_filed_whole_or_not_at_all(archive: Archive) -> None:
 def test_the_highest_revision_is_the_present_view(archive: Archive) -> None:
     """Revisions may arrive in any order; the highest is shown, all of them are kept."""
     for revision in (0, 2, 1):
-        _put(archive, "incidents", _incident(revision=revision, state="open" if revision < 2 else "resolved"))
+        put(archive, "incidents", make_incident(revision=revision, state="open" if revision < 2 else "resolved"))
     present = archive.incident("inc-1")
     assert present is not None
     assert (present.revision, present.state) == (2, "resolved")
@@ -221,13 +133,13 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_incidents_are_found(archive: Archive, name: str) -> None:
     """Every field of a query selects, empty ones do not, and the newest change comes first."""
-    _put(
+    put(
         archive,
         "incidents",
-        _incident("a", nodes=("n01",)),
-        _incident("b", state="resolved", affected=Affected(nodes=("n02",))),
-        _incident("c", job="other", affected=Affected(nodes=("n02",)), updated_time=2000.0),
-        _incident(
+        make_incident("a", nodes=("n01",)),
+        make_incident("b", state="resolved", affected=Affected(nodes=("n02",))),
+        make_incident("c", job="other", affected=Affected(nodes=("n02",)), updated_time=2000.0),
+        make_incident(
             "d",
             updated_time=3000.0,
             suspects=(Suspect(kind="node", id="n03", score=0.9), Suspect(kind="rank", id="7", score=0.1)),
@@ -242,7 +154,7 @@ def test_incidents_are_found(archive: Archive, name: str) -> None:
 def test_pages_of_incidents_join_without_a_gap(archive: Archive) -> None:
     """Page after page by the cursor gives every incident once, newest change first."""
     for number in range(7):
-        _put(archive, "incidents", _incident(f"inc-{number}"))
+        put(archive, "incidents", make_incident(f"inc-{number}"))
     seen: list[str] = []
     query = IncidentQuery(limit=3)
     while True:
@@ -256,100 +168,48 @@ def test_pages_of_incidents_join_without_a_gap(archive: Archive) -> None:
 
 def test_requests_and_results_are_found(archive: Archive) -> None:
     """Requests are listed oldest first, whole or by incident, and a result by its request; the first result stays."""
-    _put(archive, "requests", _request("req-1"), _request("req-2", "inc-2"), _request("req-3"))
-    _put(archive, "results", _result("req-1"), _result("req-1", "failed"))
+    put(archive, "requests", make_request("req-1"), make_request("req-2", "inc-2"), make_request("req-3"))
+    put(archive, "results", make_result("req-1"), make_result("req-1", "failed"))
     assert [request.id for request in archive.requests()] == ["req-1", "req-2", "req-3"]
     assert [request.id for request in archive.requests("inc-1")] == ["req-1", "req-3"]
-    assert archive.request("req-2") == _request("req-2", "inc-2")
+    assert archive.request("req-2") == make_request("req-2", "inc-2")
     assert archive.request("req-9") is None
-    assert archive.result("req-1") == _result("req-1")
+    assert archive.result("req-1") == make_result("req-1")
     assert archive.result("req-2") is None
 
 
 def test_the_highest_version_of_a_control_document_stands(archive: Archive) -> None:
     """A trainer is told the newest version, even if an older one is filed after it."""
-    _put(archive, "control", *(Control(job="wm-64", attempt=1, version=version) for version in (1, 3, 2)))
+    put(archive, "control", *(Control(job="wm-64", attempt=1, version=version) for version in (1, 3, 2)))
     assert archive.control("wm-64") == Control(job="wm-64", attempt=1, version=3)
     assert archive.control("other") is None
 
 
 def test_taints_are_listed_by_job(archive: Archive) -> None:
     """The ledger gives all ranges, or those of one job, oldest entry first."""
-    _put(archive, "taints", _taint("t1"), _taint("t2", "other"), _taint("t3"))
+    put(archive, "taints", make_taint("t1"), make_taint("t2", "other"), make_taint("t3"))
     assert [taint.id for taint in archive.taints()] == ["t1", "t2", "t3"]
     assert [taint.id for taint in archive.taints("wm-64")] == ["t1", "t3"]
 
 
 def test_unreadable_records_are_kept_newest_first_and_bounded(archive: Archive) -> None:
     """The newest dead letters come first with their bytes; a flood of them does not fill the disk."""
-    _put(archive, "dead", *(_dead(number) for number in range(1500)))
+    put(archive, "dead", *(make_dead(number) for number in range(1500)))
     assert [letter.offset for letter in archive.dead(3)] == [1499, 1498, 1497]
     assert archive.dead(1)[0].raw == b"\xff{"
     assert len(archive.dead(5000)) == 1000
-    _put(archive, "dead", _dead(1500, line=4))
+    put(archive, "dead", make_dead(1500, line=4))
     assert archive.last() == 1501
 
 
 def test_jobs_are_known_by_what_is_said_of_them(archive: Archive) -> None:
     """A job has its latest attempt, step and time and the number of its open incidents, the latest job first."""
-    _put(archive, "vitals", _vitals(100), _vitals(101), _vitals(40, attempt=2, time=1200.0))
-    _put(archive, "vitals", _vitals(101, attempt=1, time=1500.0, of="gpu"), _vitals(7, job="other", time=5000.0))
-    _put(archive, "incidents", _incident("a"), _incident("b"), _incident("b", 1, state="resolved"))
-    _put(archive, "incidents", _incident("c", job="quiet", updated_time=100.0))
+    put(archive, "vitals", make_vitals(100), make_vitals(101), make_vitals(40, attempt=2, time=1200.0))
+    put(archive, "vitals", make_vitals(101, attempt=1, time=1500.0, of="gpu"), make_vitals(7, job="other", time=5000.0))
+    put(archive, "incidents", make_incident("a"), make_incident("b"), make_incident("b", 1, state="resolved"))
+    put(archive, "incidents", make_incident("c", job="quiet", updated_time=100.0))
     assert archive.jobs() == [
         JobSummary("other", 1, 7, 5000.0, 0),
         JobSummary("wm-64", 2, 40, 1200.0, 1),
         JobSummary("quiet", 1, None, 100.0, 1),
     ]
-
-
-def test_a_series_is_cut_by_time_and_kept_by_kind(archive: Archive) -> None:
-    """Points come in the order of time, both ends included, of the wanted job and kind alone."""
-    _put(archive, "vitals", *(_vitals(step) for step in (3, 1, 2, 4)), _vitals(2, job="other"))
-    _put(archive, "vitals", _vitals(2, of="gpu", values={"gpu_util": 0.9}))
-    assert [point.step for point in archive.series("wm-64", "step", 1001.0, 1003.0, 100)] == [1, 2, 3]
-    gpu = archive.series("wm-64", "gpu", 0.0, math.inf, 100)
-    assert [(point.time, point.values) for point in gpu] == [(1002.0, {"gpu_util": 0.9})]
-    assert archive.series("wm-64", "mount", 0.0, math.inf, 100) == []
-
-
-def test_samples_of_one_step_are_several_points(archive: Archive) -> None:
-    """Samples are told apart by their time, closed steps by their step: said again, neither doubles."""
-    for _ in range(2):
-        _put(archive, "vitals", _vitals(5, of="gpu", time=10.0), _vitals(5, of="gpu", time=11.0))
-        _put(archive, "vitals", _vitals(5, time=10.0), _vitals(5, time=11.0), _vitals(5, attempt=2, time=12.0))
-    assert len(archive.series("wm-64", "gpu", 0.0, math.inf, 100)) == 2
-    assert [point.time for point in archive.series("wm-64", "step", 0.0, math.inf, 100)] == [10.0, 12.0]
-
-
-def test_absent_and_non_finite_readings_are_told_apart(archive: Archive) -> None:
-    """A reading that was not finite is None, an absent one is not there, and zero is zero."""
-    values = {"loss": math.nan, "grad_norm": math.inf, "mfu": None, "skipped": 0.0}
-    _put(archive, "vitals", _vitals(1, values=values), _vitals(2, values={}))
-    points = archive.series("wm-64", "step", 0.0, math.inf, 100)
-    assert [point.values for point in points] == [{"loss": None, "grad_norm": None, "skipped": 0.0}, {}]
-
-
-def test_a_thinned_series_still_shows_the_one_slow_step(archive: Archive) -> None:
-    """Of many points at most the wanted number comes, and the single extreme and the single NaN are among them."""
-    steps = [
-        _vitals(step, values={"step_seconds": 9.0 if step == 33 else 2.0, "loss": math.nan if step == 57 else 2.3})
-        for step in range(90)
-    ]
-    _put(archive, "vitals", *steps)
-    points = archive.series("wm-64", "step", 0.0, math.inf, 12)
-    assert len(points) <= 12
-    assert 33 in [point.step for point in points]
-    assert 57 in [point.step for point in points]
-
-
-def test_old_vitals_make_room_for_new_ones(archive: Archive) -> None:
-    """Of each job and kind about as many points stay as the archive was told to keep, the newest."""
-    for step in range(350):
-        _put(archive, "vitals", _vitals(step))
-    _put(archive, "vitals", _vitals(0, of="gpu"))
-    kept = [point.step for point in archive.series("wm-64", "step", 0.0, math.inf, 1000)]
-    assert 100 <= len(kept) <= 102
-    assert kept == list(range(350 - len(kept), 350))
-    assert len(archive.series("wm-64", "gpu", 0.0, math.inf, 1000)) == 1
-    assert archive.last() == 0

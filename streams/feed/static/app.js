@@ -7,7 +7,7 @@ import { askToken, decide } from "./dialog.js";
 import { drawBar as drawTop } from "./bar.js";
 import { byId, make } from "./dom.js";
 import { drawHead } from "./head.js";
-import { ACTIVE, IncidentList } from "./incidents.js";
+import { ACTIVE, IncidentList, titleOf } from "./incidents.js";
 import { follow } from "./stream.js";
 import { TimeLine } from "./timeline.js";
 import { spoken } from "./words.js";
@@ -112,7 +112,7 @@ function drawIncident() {
   const handlers = { acknowledge, close, answer, go: choose };
   drawHead(byId("head"), incident, held.requests, present(), handlers);
   drawDetails(byId("details"), incident, held.requests, handlers);
-  document.title = `${spoken(incident.state)}: ${incident.title || spoken(incident.cause)} – Trainmaster`;
+  document.title = `${spoken(incident.state)}: ${titleOf(incident)} – Trainmaster`;
 }
 
 function drawList() {

@@ -49,7 +49,7 @@ function rank(strip, signal, tables, onset) {
   return -moved(tables.get(signal.kind), signal.name, onset);
 }
 
-/** How far the median moved at the onset, in spreads of the time before it. */
+/** How far the median moved at the onset, in spreads of the time before it: what swings anyway has not moved. */
 function moved(table, name, onset) {
   if (onset == null) return 0;
   const column = table.values[name];
@@ -57,13 +57,15 @@ function moved(table, name, onset) {
   const after = column.filter((value, index) => Number.isFinite(value) && table.time[index] >= onset);
   if (before.length < 5 || after.length < 5) return 0;
   const level = median(before);
-  const spread = median(before.map((value) => Math.abs(value - level)));
+  const spread = quantile(before, 0.9) - quantile(before, 0.1);
   return Math.min(900, Math.abs(median(after) - level) / (spread + 0.02 * Math.abs(level) + 1e-12));
 }
 
-export function median(values) {
+const median = (values) => quantile(values, 0.5);
+
+function quantile(values, share) {
   const sorted = [...values].sort((one, other) => one - other);
-  return sorted[sorted.length >> 1];
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
 /**

@@ -3,7 +3,7 @@
 import { fill, make } from "./dom.js";
 import { isWaiting } from "./head.js";
 import { ending } from "./scene.js";
-import { percent, spoken, utc, whole } from "./words.js";
+import { belief, spoken, utc, whole } from "./words.js";
 
 /** Draw actions and evidence; handlers.answer(request, word). */
 export function drawDetails(root, incident, requests, handlers) {
@@ -15,10 +15,14 @@ export function drawDetails(root, incident, requests, handlers) {
       "div",
       { class: "evidence" },
       column("Speaks for it", said.filter((one) => one.for && one.status !== "unknown").map(statement)),
-      column("Speaks against it", said.filter((one) => !one.for && one.status !== "unknown").map(statement)),
-      column("Missing", [...said.filter((one) => one.status === "unknown").map(statement), ...incident.blind.map(plain)]),
       column("Ruled out", incident.ruled_out.map(ruledOut)),
-      column("All causes", incident.causes.map(ranked)),
+      make(
+        "div",
+        {},
+        column("Speaks against it", said.filter((one) => !one.for && one.status !== "unknown").map(statement)),
+        column("Missing", [...said.filter((one) => one.status === "unknown").map(statement), ...incident.blind.map(plain)]),
+        column("All causes", incident.causes.map(ranked)),
+      ),
     ),
   );
 }
@@ -45,7 +49,7 @@ const statement = ({ status, layer, text, role }) =>
 const ruledOut = ({ cause, because }) => make("li", {}, make("b", {}, spoken(cause)), `: ${because}`);
 
 const ranked = ({ cause, score }) =>
-  make("li", { class: "ranked" }, make("span", {}, spoken(cause)), make("span", { class: "numbers" }, percent(score)));
+  make("li", { class: "ranked" }, make("span", {}, spoken(cause)), make("span", { class: "numbers" }, belief(score)));
 
 const HEADINGS = ["At", "Action", "Target", "Decision", "Outcome", "Numbers", ""];
 

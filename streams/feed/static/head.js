@@ -2,7 +2,7 @@
 
 import { fill, make, meter } from "./dom.js";
 import { ACTIVE, badge, titleOf } from "./incidents.js";
-import { count, gpuHours, percent, span, spoken, steps, utc, whole } from "./words.js";
+import { belief, count, gpuHours, span, spoken, steps, utc, whole } from "./words.js";
 
 const NAMED = 3;
 
@@ -85,9 +85,9 @@ function cause(incident) {
   const next = incident.causes.find((one) => one.cause !== incident.cause);
   return [
     make("b", {}, spoken(incident.cause)),
-    make("span", { class: "line" }, meter(incident.confidence), make("span", { class: "numbers" }, percent(incident.confidence)),
+    make("span", { class: "line" }, meter(incident.confidence), make("span", { class: "numbers" }, belief(incident.confidence)),
       make("span", { class: "quiet" }, ` ${spoken(incident.layer)}`)),
-    next && make("span", { class: "quiet line" }, `next best: ${spoken(next.cause)} ${percent(next.score)}`),
+    next && make("span", { class: "quiet line" }, `next best: ${spoken(next.cause)} ${belief(next.score)}`),
   ];
 }
 
@@ -98,17 +98,18 @@ function suspects(incident) {
     incident.suspects
       .slice(0, NAMED)
       .map(({ kind, id, score }) =>
-        make("span", { class: "line" }, make("span", { class: "quiet" }, `${kind} `), make("b", {}, id), ` ${percent(score)}`),
+        make("span", { class: "line" }, make("span", { class: "quiet" }, `${kind} `), make("b", {}, id), ` ${belief(score)}`),
       ),
     rest > 0 && make("span", { class: "quiet line" }, `and ${rest} more`),
   ];
 }
 
-function affected({ affected: { ranks, nodes, jobs } }) {
+function affected({ job, affected: { ranks, nodes, jobs } }) {
+  const others = jobs.filter((one) => one !== job);
   const parts = [
     ranks.length && count(ranks.length, "rank"),
     nodes.length && `${count(nodes.length, "node")}: ${someOf(nodes)}`,
-    jobs.length && `${count(jobs.length, "other job")}: ${someOf(jobs)}`,
+    others.length && `${count(others.length, "other job")}: ${someOf(others)}`,
   ].filter(Boolean);
   if (!parts.length) return [make("span", { class: "quiet" }, "not known")];
   return parts.map((part) => make("span", { class: "line" }, part));

@@ -1,7 +1,7 @@
 // The list of incidents: newest change first, one button each, kept in place while they change.
 
 import { fill, make } from "./dom.js";
-import { gpuHours, percent, span, spoken, utc, whole } from "./words.js";
+import { belief, gpuHours, span, spoken, utc, whole } from "./words.js";
 
 export const ACTIVE = new Set(["open", "acting", "recovering"]);
 
@@ -43,7 +43,7 @@ function describe(button, incident, isChosen, now) {
   button.className = `incident ${ACTIVE.has(incident.state) ? "is-active" : "is-over"} ${incident.severity}`;
   button.setAttribute("aria-current", isChosen ? "true" : "false");
   const facts = [
-    `${spoken(incident.cause)} ${percent(incident.confidence)}`,
+    `${spoken(incident.cause)} ${belief(incident.confidence)}`,
     `${gpuHours(incident.gpu_hours_lost)} GPU-h`,
     incident.onset_step != null && `step ${whole(incident.onset_step)}`,
   ];
@@ -64,7 +64,11 @@ export const badge = (incident) =>
     make("span", { class: `severity ${incident.severity}` }, incident.severity),
   );
 
-export const titleOf = (incident) => incident.title || spoken(incident.cause);
+/** The title as a sentence begins. */
+export function titleOf(incident) {
+  const title = incident.title || spoken(incident.cause);
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
 
 /** How long ago; older ones by their day, for nobody counts back days. */
 const age = ({ updated_time: time }, now) => (now - time < OLD_SECONDS ? `${span(now - time)} ago` : utc(time, now).slice(0, -3));

@@ -2,9 +2,11 @@
 
 import { fill, make } from "./dom.js";
 
-const ROWS = 4;
+const ROWS = 5;
 const ROW_HEIGHT = 17;
 const LEAST_GAP = 8;
+// The right axis is not drawn in the lane; a flag may reach over it.
+const RIGHT = 54;
 
 export class Lane {
   constructor() {
@@ -20,9 +22,10 @@ export class Lane {
     const elements = seen.map(({ mark }) => flagOf(mark));
     fill(this.flags, elements);
     this.flags.style.marginLeft = `${chart.bbox.left / devicePixelRatio}px`;
-    const ends = [];
-    seen.forEach(({ x }, index) => this.place(elements[index], x, width, ends));
-    this.root.style.height = `${Math.max(1, ends.length) * ROW_HEIGHT + 2}px`;
+    const taken = Array.from({ length: ROWS }, () => []);
+    const room = width + RIGHT;
+    const rows = seen.map(({ x }, index) => place(elements[index], x, room, taken));
+    this.root.style.height = `${(Math.max(0, ...rows) + 1) * ROW_HEIGHT + 2}px`;
   }
 
   wanted(scene) {
@@ -30,18 +33,27 @@ export class Lane {
     const onset = { place: scene.spanOf(scene.incident)[0], text: "onset", result: "", tone: "onset" };
     return [onset, ...scene.marks].sort((one, other) => one.place - other.place);
   }
+}
 
-  place(flag, x, width, ends) {
-    const size = flag.offsetWidth;
-    const isFlipped = x + size > width;
-    const left = isFlipped ? x - size : x;
-    let row = ends.findIndex((end) => end + LEAST_GAP <= left);
-    if (row < 0) row = Math.min(ends.length, ROWS - 1);
-    ends[row] = Math.max(ends[row] ?? 0, left + size);
-    flag.classList.toggle("flipped", isFlipped);
-    flag.style.left = `${left}px`;
-    flag.style.top = `${row * ROW_HEIGHT}px`;
+/** Put a flag where it hides no other, to the right of its place or else to the left; gives its row. */
+function place(flag, x, room, taken) {
+  const size = flag.offsetWidth;
+  for (const [row, spans] of taken.entries()) {
+    for (const left of [x, x - size]) {
+      const isInside = left >= 0 && left + size <= room;
+      const isFree = spans.every(([from, to]) => left >= to + LEAST_GAP || left + size + LEAST_GAP <= from);
+      if (isInside && isFree) return put(flag, left, row, left < x, spans);
+    }
   }
+  return put(flag, Math.max(0, Math.min(x, room - size)), ROWS - 1, false, taken.at(-1));
+}
+
+function put(flag, left, row, isFlipped, spans) {
+  spans.push([left, left + flag.offsetWidth]);
+  flag.classList.toggle("flipped", isFlipped);
+  flag.style.left = `${left}px`;
+  flag.style.top = `${row * ROW_HEIGHT}px`;
+  return row;
 }
 
 const flagOf = (mark) =>

@@ -3,6 +3,9 @@
 import { layOut } from "./columns.js";
 import { spoken } from "./words.js";
 
+// Telling somebody changes nothing on the job, so it is no mark on its curves.
+const ONLY_WORDS = new Set(["notify", "webhook", "postmortem.open"]);
+
 /** Whether nothing of an incident lasts any more. */
 export const isOver = (incident) => incident?.state === "resolved" || incident?.state === "closed";
 
@@ -78,7 +81,7 @@ export function ending(entry) {
 }
 
 function marksOf(incident, axis) {
-  const said = incident.actions.filter((entry) => entry.decision !== "refused");
+  const said = incident.actions.filter((entry) => entry.decision !== "refused" && !ONLY_WORDS.has(entry.action));
   const marks = said.map((entry) => ({
     place: axis.of(entry.step, entry.time),
     text: entry.action,

@@ -25,7 +25,7 @@ const BIG = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** The name of a signal, for people. */
-export const label = (name) => LABELS[name] ?? name.replaceAll("_", " ");
+export const label = (name) => LABELS[name] ?? name.replace(/_per_second$/, "/s").replaceAll("_", " ");
 
 /** A word of the contract, for people: `object_storage_throttling` -> `object storage throttling`. */
 export const spoken = (word) => String(word).replaceAll("_", " ");
@@ -52,13 +52,17 @@ export function reading(name, value) {
   if (name.endsWith("_bytes_per_second")) return `${short(value)}B/s`;
   if (name.endsWith("_per_second")) return `${short(value)}/s`;
   if (name.endsWith("_bytes")) return `${short(value)}B`;
-  if (name.endsWith("_seconds")) return Math.abs(value) < 0.1 ? `${trim(value * 1000)}\u00a0ms` : `${trim(value)}\u00a0s`;
+  if (name.endsWith("_seconds")) return value && Math.abs(value) < 0.1 ? `${trim(value * 1000)}\u00a0ms` : `${trim(value)}\u00a0s`;
   if (name.endsWith("_watts")) return `${short(value)}\u00a0W`;
   if (name.endsWith("_mhz")) return `${trim(value)}\u00a0MHz`;
   if (name.endsWith("_c")) return `${trim(value)}\u00a0°C`;
   return short(value);
 }
 
+/** A share of belief or suspicion: whole percents, more would pretend. */
+export const belief = (share) => (share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.round(share * 100)}\u00a0%`);
+
+/** A measured share. */
 export const percent = (share) => `${trim(share * 100)}\u00a0%`;
 
 /** A whole number with thousands marked. */
