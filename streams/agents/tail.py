@@ -15,6 +15,7 @@ from streams.agents.whole_file import write_whole
 
 CHUNK_BYTES = 1 << 18
 _HEAD_BYTES = 512
+_LOOKS = 10
 
 
 class Position(Struct, frozen=True):
@@ -114,11 +115,16 @@ class Tail:
         return Places(files=files, last=dict(self._places.last))
 
     def _look(self) -> list[RankFile]:
-        files = find(self._directory)
-        if any(file.inode not in self._places.files for file in files):
-            # A new file may come of a renaming that was under way while the folder was listed: an older one is
-            # then missing from the list, and its last lines would be read too late.
-            files = find(self._directory)
+        """List the files; where something moved, look until it stands still.
+
+        A renaming that is under way while a folder is listed leaves an older file out of the list, and its last lines
+        would be read too late.
+        """
+        before, files = self.files, find(self._directory)
+        for _ in range(_LOOKS):
+            if _names(before) == _names(files):
+                break
+            before, files = files, find(self._directory)
         return files
 
     def _read_rank(self, source: Source, files: list[RankFile]) -> list[Read]:
@@ -188,6 +194,10 @@ def save_places(path: Path, places: Places) -> None:
 
 def _key(source: Source) -> str:
     return f"{source.job}/{source.attempt}/{source.rank}"
+
+
+def _names(files: Iterable[RankFile]) -> list[tuple[Path, int]]:
+    return [(file.path, file.inode) for file in files]
 
 
 def _missed(last: LastLine | None, line: Line, start: float) -> int:

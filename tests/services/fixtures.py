@@ -1,0 +1,73 @@
+"""Services for tests: one Kafka and one Redis for all, and own ones for tests that break them.
+
+`KAFKA_BOOTSTRAP_SERVERS` and `REDIS_URL` name servers that are there already; else they are started here; else the
+test is skipped and says what to install (in CI that is a failure).
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tests.services.kafka import KafkaBroker, Unavailable
+from tests.services.redis import RedisServer
+
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="session")
+def kafka_bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a broker that all tests share; use topics of your own."""
+    given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if given:
+        yield given
+        return
+    broker = _made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")))
+    broker.start()
+    yield broker.bootstrap
+    broker.process.stop()
+
+
+@pytest.fixture
+def own_kafka(tmp_path: Path) -> Iterator[KafkaBroker]:
+    """A broker that this test may stop, freeze and start again."""
+    folder = tmp_path / "kafka"
+    folder.mkdir()
+    broker = _made(lambda: KafkaBroker(folder))
+    broker.start()
+    yield broker
+    broker.process.kill()
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a Redis that all tests share; use keys of your own."""
+    given = os.environ.get("REDIS_URL")
+    if given:
+        yield given
+        return
+    server = _made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False))
+    server.start()
+    yield server.url
+    server.process.stop()
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis that this test may kill, freeze and start again; it keeps what it acknowledged."""
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    server = _made(lambda: RedisServer(folder))
+    server.start()
+    yield server
+    server.process.kill()
+
+
+def _made(make: Callable[[], T]) -> T:
+    """Make a service, or skip the test, loudly."""
+    try:
+        return make()
+    except Unavailable as fault:
+        pytest.skip(f"NOT TESTED on the real service: {fault}")
