@@ -5,15 +5,65 @@ ones with two underscores: `TRAINMASTER_SCHEDULER__CORDON='["scontrol", ...]'`. 
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from schemas.action import Mode
 
 Seconds = Annotated[float, Field(gt=0)]
 Table = dict[str, Any]  # Any: each sink declares its own fields, checked where it is built
+
+
+class KafkaSettings(BaseModel):
+    """How to reach Kafka, and how the workers share the work.
+
+    Attributes:
+        bootstrap: addresses, comma-separated; `KAFKA_BOOTSTRAP_SERVERS` is read where it is not set.
+        prefix: before every topic's name, with its own separator: `prod.`.
+        security: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
+        mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+        username: for SASL; `password` likewise.
+        ca: file with the authority's certificate; "" takes the system's.
+        certificate: file with this client's certificate, and `key` the one with its key.
+        partitions: of every topic instead of what the table says; 0 takes the table's.
+        replication: copies of every partition.
+        group: of the workers.
+        session: seconds after which a worker that fell silent loses its partitions.
+        start: seconds within which everything has to be reached.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    bootstrap: str = ""
+    prefix: str = ""
+    security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    username: str = ""
+    password: SecretStr = SecretStr("")
+    ca: str = ""
+    certificate: str = ""
+    key: str = ""
+    partitions: Annotated[int, Field(ge=0)] = 0
+    replication: Annotated[int, Field(ge=1)] = 1
+    group: str = "trainmaster"
+    session: Annotated[float, Field(ge=1.0, le=300.0)] = 15.0
+    start: Seconds = 20.0
+
+
+class RedisSettings(BaseModel):
+    """How to reach Redis.
+
+    Attributes:
+        url: `redis://` or `rediss://`, with the password in it; `REDIS_URL` is read where it is not set.
+        prefix: before every key.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    url: SecretStr = SecretStr("")
+    prefix: str = "trainmaster"
 
 
 class BadSettings(ValueError):
@@ -38,6 +88,9 @@ class Settings(BaseSettings):
         modes: playbook -> observe, ask or act, instead of what its file says.
         sinks: name -> kind and configuration of each way to tell people.
         scheduler: cordon, restart, stop -> command as a list of words.
+        kafka: for the commands `topics`, `worker`, `act` and `api`.
+        redis: likewise.
+        health: port of a worker's /livez, /readyz and /metrics; 0 picks a free one.
     """
 
     model_config = SettingsConfigDict(
@@ -58,6 +111,9 @@ class Settings(BaseSettings):
     modes: dict[str, Mode] = {}
     sinks: Annotated[dict[str, Table], Field(repr=False)] = {}
     scheduler: dict[str, list[str]] = {}
+    kafka: KafkaSettings = KafkaSettings()
+    redis: RedisSettings = RedisSettings()
+    health: Annotated[int, Field(ge=0, le=65535)] = 8421
 
     @classmethod
     def settings_customise_sources(

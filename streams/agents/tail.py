@@ -94,8 +94,9 @@ class Tail:
 
     def poll(self) -> list[Read]:
         """Look at all files and read up to CHUNK_BYTES of each."""
-        self.files = self._look()
-        self.behind = False
+        self.behind = not self._look()
+        if self.behind:
+            return []
         reads: list[Read] = []
         for source, files in groupby(self.files, key=lambda file: file.source):
             reads += self._read_rank(source, list(files))
@@ -114,18 +115,17 @@ class Tail:
                 files[mark.inode] = Position(mark.offset, known.head)
         return Places(files=files, last=dict(self._places.last))
 
-    def _look(self) -> list[RankFile]:
-        """List the files; where something moved, look until it stands still.
+    def _look(self) -> bool:
+        """List the files; where something moved, look until it stands still, and say whether it does.
 
-        A renaming that is under way while a folder is listed leaves an older file out of the list, and its last lines
-        would be read too late.
+        A renaming that is under way while a folder is listed leaves an older file out of the list: its last lines
+        would be read too late, or its first ones again.
         """
-        before, files = self.files, find(self._directory)
         for _ in range(_LOOKS):
-            if _names(before) == _names(files):
-                break
-            before, files = files, find(self._directory)
-        return files
+            before, self.files = self.files, find(self._directory)
+            if _names(before) == _names(self.files):
+                return True
+        return False
 
     def _read_rank(self, source: Source, files: list[RankFile]) -> list[Read]:
         reads: list[Read] = []

@@ -5,11 +5,16 @@ from pathlib import Path
 
 import pytest
 from msgspec import Struct
+from pydantic import SecretStr
 
+from streams.settings import RedisSettings
 from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from streams.stores.redis_client import connect
+from streams.stores.redis_leases import RedisLeases
+from streams.stores.redis_snapshots import RedisSnapshots
 from streams.stores.snapshots import SqliteSnapshots
 from streams.stores.store import Archive, Journal, Leases, Snapshots
 
@@ -37,16 +42,38 @@ def _sqlite(path: str | Path) -> Home:
     )
 
 
+def _redis(folder: Path, url: str) -> Home:
+    """Snapshots and leases as they are kept beside Kafka; under a prefix of the test's own."""
+    database = Database(folder / "trainmaster.db")
+    client = connect(RedisSettings(url=SecretStr(url)))
+    prefix = f"test:{folder.name}:{id(client)}"
+
+    def close() -> None:
+        client.close()
+        database.close()
+
+    return Home(
+        SqliteJournal(database),
+        RedisSnapshots(client, prefix),
+        SqliteArchive(database, POINTS_KEPT),
+        RedisLeases(client, prefix),
+        close,
+    )
+
+
 _HOMES: dict[str, Callable[[Path], Home]] = {
     "sqlite": lambda folder: _sqlite(folder / "trainmaster.db"),
     "sqlite in memory": lambda _: _sqlite(":memory:"),
 }
 
 
-@pytest.fixture(params=_HOMES)
+@pytest.fixture(params=[*_HOMES, pytest.param("redis", marks=pytest.mark.service)])
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
     """Every home in turn, empty."""
-    made = _HOMES[request.param](tmp_path)
+    if request.param == "redis":
+        made = _redis(tmp_path, request.getfixturevalue("redis_url"))
+    else:
+        made = _HOMES[request.param](tmp_path)
     yield made
     made.close()
 

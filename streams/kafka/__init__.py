@@ -1,0 +1,1 @@
+"""What both sides of Kafka share: connections, topics, and producers that never go silent. Faust is not in here."""

@@ -1,0 +1,148 @@
+"""Topics on the broker against the table: made where they are missing, compared where they exist, never changed.
+
+Partitions are not changed in place: the key of a job would then lead to another partition than before.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError, TopicAlreadyExistsError
+from msgspec import Struct
+
+from schemas.topics import TOPICS, Topic
+from streams.kafka.connection import NoKafka, bootstrap, client_arguments, topic_name
+from streams.settings import KafkaSettings
+
+HOUR_MS = 3_600_000
+
+
+class Standing(Struct, frozen=True):
+    """How one topic stands on the broker.
+
+    Attributes:
+        name: with its prefix.
+        wanted: partitions by the table or the settings.
+        found: partitions on the broker; 0 where the topic is missing.
+    """
+
+    name: str
+    wanted: int
+    found: int
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it, "" where it is fine."""
+        if self.found == 0:
+            return f"topic {self.name} is missing"
+        if self.found != self.wanted:
+            return f"topic {self.name} has {self.found} partitions, {self.wanted} are expected"
+        return ""
+
+
+def shared_topics() -> tuple[Topic, ...]:
+    """The topics that live on the broker."""
+    return tuple(topic for topic in TOPICS if topic.key)
+
+
+def partitions_of(settings: KafkaSettings, topic: Topic) -> int:
+    """How many partitions a topic shall have."""
+    return settings.partitions or topic.partitions
+
+
+def compare(settings: KafkaSettings) -> list[Standing]:
+    """Hold the broker's topics against the table.
+
+    Raises:
+        NoKafka: the broker cannot be asked.
+    """
+    with admin(settings) as client:
+        found = {
+            one["name"]: len(one["partitions"]) for one in client.describe_topics(_names(settings)) if one["partitions"]
+        }
+    return [
+        Standing(
+            topic_name(settings, topic.name),
+            partitions_of(settings, topic),
+            found.get(topic_name(settings, topic.name), 0),
+        )
+        for topic in shared_topics()
+    ]
+
+
+def apply(settings: KafkaSettings) -> list[Standing]:
+    """Make the topics that are missing; give how all of them stand afterwards.
+
+    Raises:
+        NoKafka: the broker cannot be asked, or refuses to make one.
+    """
+    missing = {one.name for one in compare(settings) if one.found == 0}
+    wanted = {
+        topic_name(settings, topic.name): {
+            "num_partitions": partitions_of(settings, topic),
+            "replication_factor": settings.replication,
+            "configs": _configuration(topic),
+        }
+        for topic in shared_topics()
+        if topic_name(settings, topic.name) in missing
+    }
+    if wanted:
+        with admin(settings) as client, contextlib.suppress(TopicAlreadyExistsError):
+            client.create_topics(wanted, wait_for_metadata=True)
+    return compare(settings)
+
+
+def require_topics(settings: KafkaSettings) -> None:
+    """Refuse to go on with topics that are missing or have another number of partitions.
+
+    Raises:
+        NoKafka: names the topics.
+    """
+    faults = [one.fault for one in compare(settings) if one.fault]
+    if faults:
+        raise NoKafka(f"{'; '.join(faults[:3])}{' ...' if len(faults) > 3 else ''}; run `trainmaster topics apply`")
+
+
+@contextlib.contextmanager
+def admin(settings: KafkaSettings) -> Iterator[KafkaAdminClient]:
+    """A client for administration.
+
+    Raises:
+        NoKafka: the broker does not answer in time, or refuses us.
+    """
+    wait = int(1000 * settings.start)
+    try:
+        client = KafkaAdminClient(
+            bootstrap_timeout_ms=wait,
+            request_timeout_ms=min(wait, 10_000),
+            client_id="trainmaster",
+            **client_arguments(settings),
+        )
+    except (KafkaError, OSError, ValueError) as fault:
+        raise NoKafka(_words(settings, fault)) from None
+    try:
+        yield client
+    except KafkaError as fault:
+        raise NoKafka(_words(settings, fault)) from None
+    finally:
+        client.close()
+
+
+def _configuration(topic: Topic) -> dict[str, str]:
+    if topic.compacted:
+        return {"cleanup.policy": "compact"}
+    retention = topic.retention_hours * HOUR_MS if topic.retention_hours else -1
+    return {"cleanup.policy": "delete", "retention.ms": str(retention)}
+
+
+def _names(settings: KafkaSettings) -> list[str]:
+    return [topic_name(settings, topic.name) for topic in shared_topics()]
+
+
+def _words(settings: KafkaSettings, fault: Exception) -> str:
+    """Why there is no Kafka, without what the library knows of our password."""
+    where = ", ".join(bootstrap(settings))
+    kind = type(fault).__name__
+    if "Auth" in kind or "Sasl" in kind:
+        return f"Kafka at {where} refuses the credentials ({settings.security}, user {settings.username or 'none'})"
+    return f"Kafka at {where} does not answer ({kind}); check kafka.bootstrap and kafka.security"
