@@ -48,7 +48,7 @@ def request(
     if verdict not in ("act", "asked"):
         return None
     return Request(
-        id=derived_id(incident.id, playbook.playbook, playbook.action, target, occasion),
+        id=derived_id(incident.id, playbook.playbook, playbook.action, target, *identity(occasion, incident)),
         incident=incident.id,
         job=incident.job,
         attempt=incident.attempt,
@@ -64,6 +64,11 @@ def request(
         reversible=bool(playbook.on_failure),
         summary=f"{playbook.summary} ({incident.title})",
     )
+
+
+def identity(occasion: str, incident: Incident) -> tuple[str, ...]:
+    """What tells one occasion from the next: an incident may get worse twice."""
+    return (occasion, incident.severity) if occasion == "changed" else (occasion,)
 
 
 def approved(asked: Request, at: Situation, step: int | None) -> Request:

@@ -1,6 +1,7 @@
 """From evidence to ranked causes, in the open: every clue says how far it moved the belief in its cause."""
 
 import math
+from collections import Counter
 
 from msgspec import Struct
 
@@ -58,7 +59,7 @@ def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
         key=lambda one: (-one.weight, one.cause.cause),
     )
     leading = candidates[0] if candidates else unknown
-    ranked = _shares([one for one in weighed if one.candidate and one.weight > 0])
+    ranked = _shares([one for one in weighed if one.candidate and one.weight > 0], leading.cause.cause)
     confidence = next((one.score for one in ranked if one.cause == leading.cause.cause), 0.0)
     return Diagnosis(
         cause=leading.cause,
@@ -105,7 +106,7 @@ def opens(causes: tuple[Cause, ...], finding: Detection | Event) -> bool:
     return False
 
 
-def _shares(candidates: list[Weighed]) -> tuple[RankedCause, ...]:
+def _shares(candidates: list[Weighed], leading: str) -> tuple[RankedCause, ...]:
     """Turn weights into shares of belief; `unknown` always holds the share of a cause with no evidence at all."""
     known = [(one.cause.cause, one.weight) for one in candidates]
     everything = [*known, (UNKNOWN, 0.0)]
@@ -115,7 +116,7 @@ def _shares(candidates: list[Weighed]) -> tuple[RankedCause, ...]:
         RankedCause(cause=name, score=round(size / total, 4), weight=round(weight, 3))
         for (name, weight), size in zip(everything, sizes, strict=True)
     ]
-    return tuple(sorted(ranked, key=lambda one: (-one.score, one.cause)))
+    return tuple(sorted(ranked, key=lambda one: (one.cause != leading, -one.score, one.cause)))
 
 
 def _evidence(leading: Weighed, facts: Facts, confidence: float) -> tuple[Evidence, ...]:
@@ -187,21 +188,26 @@ def _explains_any(cause: Cause, facts: Facts) -> bool:
 
 def _suspects(leading: Weighed, facts: Facts) -> tuple[Suspect, ...]:
     """Count how often the blaming findings name each entity of the kind that this cause blames."""
-    names: list[str] = []
+    tally: Counter[tuple[str, str]] = Counter()
     for clue, answer, _ in leading.answers:
         if clue.blames and answer.holds:
             for source in answer.sources:
-                names += _named(leading.cause.blames, source, facts)
-    tally = {name: names.count(name) for name in dict.fromkeys(names)}
-    total = sum(tally.values())
+                tally.update(_culprits(leading.cause.blames, source, facts))
     ranked = sorted(tally.items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple(Suspect(kind=leading.cause.blames, id=name, score=round(n / total, 3)) for name, n in ranked)
+    return tuple(Suspect(kind=kind, id=name, score=round(n / tally.total(), 3)) for (kind, name), n in ranked)
 
 
-def _named(kind: str, source: Detection | Event, facts: Facts) -> list[str]:
-    if isinstance(source, Event):
-        by_kind = {"node": [source.node], "gpu": [source.subject or source.node], "mount": [source.subject]}
-        return [name for name in by_kind.get(kind, []) if name]
+def _culprits(kind: str, source: Detection | Event, facts: Facts) -> list[tuple[str, str]]:
+    """Whom a finding blames, as kind and name; a node stands in for a GPU that is not named."""
+    if isinstance(source, Detection):
+        return [(kind, name) for name in _named(kind, source, facts)]
+    if kind in ("gpu", "mount") and source.subject:
+        return [(kind, source.subject)]
+    runs_ranks = not facts.rank_nodes or source.node in facts.rank_nodes.values()
+    return [("node", source.node)] if kind in ("gpu", "node") and runs_ranks else []
+
+
+def _named(kind: str, source: Detection, facts: Facts) -> list[str]:
     if kind == "rank":
         return [str(rank) for rank in source.ranks]
     if kind == "gpu":

@@ -58,6 +58,8 @@ def load_playbooks(folder: Path = LIBRARY, causes: tuple[Cause, ...] | None = No
 def _read_all(folder: Path, wanted: type[T]) -> list[tuple[Path, T]]:
     if not folder.is_dir():
         raise BadPlaybook(f"{folder}: no such folder")
+    for path in sorted(folder.glob("*.yml")):
+        raise BadPlaybook(f"{path.name}: is not read; files here end in .yaml")
     return [(path, _read(path, wanted)) for path in sorted(folder.glob("*.yaml"))]
 
 
@@ -65,6 +67,8 @@ def _read(path: Path, wanted: type[T]) -> T:
     try:
         plain = yaml.safe_load(path.read_text(encoding="utf-8"))
         return msgspec.convert(plain, wanted)
+    except UnicodeDecodeError as fault:
+        raise BadPlaybook(f"{path.name}: not YAML: no UTF-8 at byte {fault.start}") from None
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark is not None else ""

@@ -11,6 +11,7 @@ from schemas.incident import Severity, State
 Positive = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Steps = Annotated[int, Meta(ge=1)]
+PAUSE = "checkpoint_seconds"
 
 
 class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,7 +68,7 @@ class Verify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Attributes:
         signal: what has to recover; its frozen baseline is the measure.
         at_least: share of the baseline that the lower confidence bound has to reach.
-        below: with `pause`: seconds a pause may last.
+        below: with `checkpoint_seconds`: seconds a pause may last.
         skip_steps: steps after the effect that are left out: re-warming.
         steps: steps that are averaged.
         within_steps: steps after the effect in which it has to succeed.
@@ -78,9 +79,14 @@ class Verify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     at_least: Share = 0.9
     below: Positive | None = None
     skip_steps: Annotated[int, Meta(ge=0)] = 5
-    steps: Steps = 20
+    steps: Annotated[int, Meta(ge=2)] = 20
     within_steps: Steps = 300
     within_seconds: Positive = 900.0
+
+    def __post_init__(self) -> None:
+        """Refuse a measure that nobody takes."""
+        if (self.below is not None) != (self.signal == PAUSE):
+            raise ValueError(f"below: goes with the signal {PAUSE} and with no other")
 
 
 class Playbook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -65,12 +65,12 @@ def observe(trial: Trial, step: int, value: float | None, pause: float) -> None:
     """
     if trial.effect_step is None or step <= trial.effect_step:
         if value is not None:
-            trial.before = [*trial.before[1 - CONTROL_STEPS :], value]
+            trial.before = [*trial.before, value][-CONTROL_STEPS:]
         return
     if pause > 0:
         trial.pauses.append(pause)
     elif value is not None and step > trial.effect_step + trial.verify.skip_steps:
-        trial.after = [*trial.after[1 - trial.verify.steps :], value]
+        trial.after = [*trial.after, value][-trial.verify.steps :]
 
 
 def judge(trial: Trial, now: float, step: int | None) -> Finding:

@@ -150,9 +150,12 @@ def _second_reading(raw: bytes, first: Exception) -> Inbound:
         raise BadRecord("kind", "$.kind", f"one of {', '.join(_KINDS)} is expected, not {loose.get('kind')!r}", raw)
     try:
         record: Inbound = msgspec.convert(_revive(loose), Inbound)
+        _to_json.encode(record)
     except msgspec.ValidationError as fault:
         detail, _, path = str(fault).partition(" - at ")
-        raise BadRecord("schema", _exact(path.strip("`"), loose), detail, raw) from first
+        raise BadRecord("schema", _exact(path.rpartition(" in ")[2].strip("`"), loose), detail, raw) from first
+    except UnicodeEncodeError:
+        raise BadRecord("malformed", "", "half of a surrogate pair", raw) from None
     return record
 
 
@@ -163,10 +166,18 @@ def _exact(path: str, loose: Plain) -> str:
     if not dots or not isinstance(readings, dict):
         return path
     for name, value in readings.items():
-        for index, reading in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(reading, bool | str | dict | list):
-                return f"{head}.{name}" + (f"[{index}]" if isinstance(value, list) else "")
+        if not isinstance(value, list) or head == "$.job_values":
+            if head == "$.values" or not _may_be_reading(value):
+                return f"{head}.{name}"
+            continue
+        for index, reading in enumerate(value):
+            if not _may_be_reading(reading):
+                return f"{head}.{name}[{index}]"
     return path
+
+
+def _may_be_reading(value: Plain) -> bool:
+    return value is None or (isinstance(value, float | int) and not isinstance(value, bool))
 
 
 def _revive(loose: dict[str, Plain]) -> dict[str, Plain]:

@@ -188,6 +188,6 @@ def signal_named(name: str) -> Signal:
         return found
     for family in _FAMILIES:
         head, _, tail = family.name.partition("*")
-        if name.startswith(head) and name.endswith(tail):
+        if len(name) > len(head) + len(tail) and name.startswith(head) and name.endswith(tail):
             return family
     return Signal(name, "", "system", "unknown", "both", 0.2, 0.0, "mean", "gauge", "not in the table")

@@ -5,19 +5,23 @@ sizes bytes, shares 0..1. An absent reading is None; a reading that is not finit
 the strings "NaN", "Infinity", "-Infinity" on the wire (`schemas.codec`).
 """
 
-import math
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
 Reading = float | None
-Count = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+"""A number of steps, ranks, records; beyond this bound JSON readers in other languages read another number."""
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
 Entity = Literal["gpu", "node", "nic", "disk", "mount", "job"]
 
 VERSION = 1
 LATEST_TIME = 1e11
 """Unix seconds beyond this are a clock in milliseconds."""
+LARGEST = 1e300
+DEEPEST = 32
+"""Levels of nesting in the data of an event."""
 
 
 class Telemetry(Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -45,8 +49,9 @@ class Telemetry(Struct, frozen=True, kw_only=True, tag_field="kind"):
 
     def __post_init__(self) -> None:
         """Refuse a time that is no Unix time in seconds."""
-        if not 0 <= self.time < LATEST_TIME:
-            raise ValueError("time: Unix seconds expected (are these milliseconds?)")
+        _unix_seconds("time", self.time)
+        if self.received is not None:
+            _unix_seconds("received", self.received)
 
 
 class StepFrame(Telemetry, tag="steps", frozen=True, kw_only=True):
@@ -65,7 +70,7 @@ class StepFrame(Telemetry, tag="steps", frozen=True, kw_only=True):
     ranks: list[Count] = field(default_factory=list)
     values: dict[str, list[Reading]] = field(default_factory=dict)
     job_values: dict[str, Reading] = field(default_factory=dict)
-    every: Annotated[int, Meta(ge=1)] = 1
+    every: Annotated[int, Meta(ge=1, le=1 << 53)] = 1
     mean: bool = False
 
     def __post_init__(self) -> None:
@@ -114,6 +119,11 @@ class Event(Telemetry, tag="event", frozen=True, kw_only=True):
     data: dict[str, Any] = field(default_factory=dict)  # Any: each event has its own fields, listed in schemas.events
     text: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse data that could not be written again."""
+        super().__post_init__()
+        _can_be_written(self.data)
+
 
 class Tick(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tick"):
     """A moment that the runtime puts into the stream, so that silence can be judged without reading a clock.
@@ -125,10 +135,54 @@ class Tick(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tick"):
 
     v: int = VERSION
     time: float
-    every: float = 5.0
+    every: Annotated[float, Meta(gt=0, le=3600)] = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse a time that is no Unix time in seconds."""
+        _unix_seconds("time", self.time)
 
 
 Inbound = StepFrame | SampleFrame | Event | Tick
+
+
+def as_count(value: object) -> int | None:
+    """Take a number of steps, ranks or seconds out of an event's data; None where it is none.
+
+    >>> as_count(3), as_count(-1), as_count(True), as_count("3"), as_count(1 << 60)
+    (3, None, None, None, None)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1 << 53:
+        return value
+    return None
+
+
+def _unix_seconds(name: str, value: float) -> None:
+    if not 0 <= value < LATEST_TIME:
+        raise ValueError(f"{name}: Unix seconds expected (are these milliseconds?)")
+
+
+def _can_be_written(data: dict[str, Any]) -> None:  # Any: as in an event
+    """MessagePack brings types that JSON does not have, and both bring nesting that no writer follows."""
+    level: list[object] = [data]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return
+    raise ValueError(f"data: nested deeper than {DEEPEST}")
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ValueError("data: a field without a name")
+        return value.values()
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, str | float | int | None):
+        raise ValueError(f"data: {type(value).__name__} cannot be kept")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise ValueError("data: a number of more than 64 bits")
+    return ()
 
 
 def _same_length(values: dict[str, list[Reading]], wanted: int, by: str) -> None:
@@ -138,9 +192,9 @@ def _same_length(values: dict[str, list[Reading]], wanted: int, by: str) -> None
 
 
 def is_finite(reading: Reading) -> bool:
-    """Tell a usable number from an absent or non-finite reading.
+    """Tell a usable number from an absent or non-finite reading, and from one so large that sums of it are infinite.
 
-    >>> [is_finite(x) for x in (1.0, 0.0, None, math.nan, math.inf)]
-    [True, True, False, False, False]
+    >>> [is_finite(x) for x in (1.0, 0.0, None, float("nan"), float("inf"), 1.7e308)]
+    [True, True, False, False, False, False]
     """
-    return reading is not None and math.isfinite(reading)
+    return reading is not None and -LARGEST <= reading <= LARGEST

@@ -7,6 +7,8 @@ from schemas.signals import signal_named
 from schemas.telemetry import Reading
 
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+FOLD = 1e6
+"""Beyond so many times the old value, the new one says more than its multiple."""
 
 
 def amount(name: str, value: Reading) -> str:
@@ -38,13 +40,14 @@ def change(name: str, before: Reading, after: Reading) -> str:
     >>> change("storage_retries_total", 0.0, 12.0)
     '0 → 12'
     """
-    words = f"{amount(name, before)} → {amount(name, after)}"
+    words = f"{amount(name, before)} → {amount(name, after)}".replace("-", "−")
     if before is None or after is None or not math.isfinite(before) or not math.isfinite(after) or before == 0:
         return words
-    percent = 100 * (after - before) / abs(before)
-    if abs(percent) >= 1000:
-        return f"{words} (×{after / before:.0f})"
-    return f"{words} ({percent:+.0f} %)".replace("-", "−")
+    ratio = after / before
+    percent = 100 * (ratio - 1) * (1 if before > 0 else -1)
+    if abs(percent) < 1000:
+        return f"{words} ({percent:+.0f} %)".replace("-", "−")
+    return f"{words} (×{_short(ratio)})" if 0 < ratio < FOLD else words
 
 
 def count(number: int, thing: str) -> str:
@@ -68,11 +71,17 @@ def step_words(step: int | None) -> str:
 
 
 def _short(value: float) -> str:
-    size = abs(value)
-    for scale, letter in _SCALES:
-        if size >= scale:
-            return f"{value / scale:.3g}{letter}"
+    value = _three_digits(value)
+    if abs(value) < 1e15:
+        for scale, letter in _SCALES:
+            if abs(value) >= scale:
+                return f"{value / scale:.3g}{letter}"
     return f"{value:.3g}"
+
+
+def _three_digits(value: float) -> float:
+    """Round before the scale is chosen: 999.7 is 1k, not 1e+03."""
+    return float(f"{value:.3g}")
 
 
 def _share(value: float) -> str:
@@ -80,17 +89,19 @@ def _share(value: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    size = abs(seconds)
+    size, sign = abs(seconds), "-" if seconds < 0 else ""
     if size >= 3600:
-        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+        return f"{sign}{int(size // 3600)} h {int(size % 3600 // 60)} min"
     if size >= 300:
-        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+        return f"{sign}{int(size // 60)} min {int(size % 60)} s"
+    size = _three_digits(size)
     if size >= 1 or size == 0:
-        return f"{seconds:.3g} s"
-    return f"{1e3 * seconds:.3g} ms" if size >= 1e-3 else f"{1e6 * seconds:.3g} µs"
+        return f"{sign}{size:.3g} s"
+    return f"{sign}{1e3 * size:.3g} ms" if size >= 1e-3 else f"{sign}{1e6 * size:.3g} µs"
 
 
 def _bytes(value: float) -> str:
+    value = _three_digits(value)
     for scale, letter in _SCALES:
         if abs(value) >= scale:
             return f"{value / scale:.3g} {letter.upper() if letter != 'k' else letter}B"

@@ -1,5 +1,6 @@
 """Put the line of an installation together from its settings: causes and playbooks, checked before a start."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -54,8 +55,14 @@ def checked_playbooks(folder: Path, causes: tuple[Cause, ...]) -> tuple[Playbook
             if action and action not in ACTIONS:
                 raise BadPlaybook(f"{playbook.playbook}.yaml: {field}: there is no action {action}")
         given = {name: "opened" if value == OCCASION else value for name, value in playbook.params.items()}
-        try:
-            params_of(playbook.action, given)
-        except msgspec.ValidationError as fault:
-            raise BadPlaybook(f"{playbook.playbook}.yaml: params: {fault}") from None
+        _check_params(playbook, "params", playbook.action, given)
+        if playbook.on_failure:
+            _check_params(playbook, "on_failure", playbook.on_failure, {})
     return playbooks
+
+
+def _check_params(playbook: Playbook, field: str, action: str, given: Mapping[str, object]) -> None:
+    try:
+        params_of(action, given)
+    except msgspec.ValidationError as fault:
+        raise BadPlaybook(f"{playbook.playbook}.yaml: {field}: {fault}") from None

@@ -17,7 +17,8 @@ from streams.feed.server import FeedServer
 from streams.install import build_line
 from streams.ports.aiohttp_http import AiohttpHttp
 from streams.ports.real_ports import real_ports
-from streams.runtimes.embedded import EVERYBODY, Embedded
+from streams.runtimes.embedded import Embedded
+from streams.runtimes.memories import EVERYBODY
 from streams.settings import Settings
 from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
@@ -71,7 +72,7 @@ class Service:
         Args:
             ready: called with the page's address once the server listens.
         """
-        for key in self.runtime.lost:
+        for key in self.runtime.memories.lost:
             _log.warning("memory could not be read back and starts empty: %s", key)
         # The server raises a signal again once it has ended; without a handler of ours that would cut the rest short.
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -33,7 +33,7 @@ class RankFile(Struct, frozen=True):
 
     Attributes:
         age: 0 for the one being written, higher for older ones.
-        inode: what it is known by while it is renamed.
+        inode: what it is known by while it is renamed; 0 where it was renamed while the folder was listed.
         size: bytes.
         changed: Unix seconds of the last write.
     """
@@ -127,12 +127,13 @@ def _rank_files(folder: Path, job: str, attempt: int) -> Iterator[RankFile]:
         return
     for path in paths:
         if name := _RANK.fullmatch(path.name):
+            source, age = Source(job, attempt, int(name[1])), int(name[2] or 0)
             try:
                 state = path.stat()
-            except OSError:  # renamed or removed since it was listed
-                continue
-            source = Source(job, attempt, int(name[1]))
-            yield RankFile(source, path, int(name[2] or 0), state.st_ino, state.st_size, state.st_mtime)
+            except OSError:
+                yield RankFile(source, path, age, 0, 0, 0.0)
+            else:
+                yield RankFile(source, path, age, state.st_ino, state.st_size, state.st_mtime)
 
 
 def parse(raw: bytes) -> Line | None:

@@ -2,7 +2,8 @@
 
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +16,7 @@ from streams.agents.whole_file import write_whole
 
 CHUNK_BYTES = 1 << 18
 _HEAD_BYTES = 512
-_LOOKS = 10
+_OPEN_AT_ONCE = 256
 
 
 class Position(Struct, frozen=True):
@@ -88,22 +89,30 @@ class Tail:
     def __init__(self, directory: Path, places: Places | None = None) -> None:
         self._directory = directory
         self._places = places or Places()
+        self._finished: set[tuple[int, float, int]] = set()
         self.files: list[RankFile] = []
         self.behind = False
         self.bad_lines = 0
 
     def poll(self) -> list[Read]:
-        """Look at all files and read up to CHUNK_BYTES of each."""
-        self.behind = not self._look()
-        if self.behind:
-            return []
-        reads: list[Read] = []
-        for source, files in groupby(self.files, key=lambda file: file.source):
-            reads += self._read_rank(source, list(files))
-        present = {file.inode for file in self.files}
-        self._places.files = {inode: place for inode, place in self._places.files.items() if inode in present}
-        written = {_key(file.source) for file in self.files}
-        self._places.last = {key: last for key, last in self._places.last.items() if key in written}
+        """Look at all files and read up to CHUNK_BYTES of each; nothing where they are being renamed just now.
+
+        A list that was made during a renaming may lack a file: its last lines would be read too late, or its first
+        ones again. So all files are opened first, and read only if the list is then still true.
+        """
+        files = find(self._directory)
+        changed = [file for file in files if _state(file) not in self._finished]
+        with ExitStack() as stack:
+            opened = [(file, stream) for file in changed[:_OPEN_AT_ONCE] if (stream := _open(file, stack))]
+            self.behind = not _stands_still(files, find(self._directory))
+            if self.behind:
+                return []
+            self.behind = len(changed) > _OPEN_AT_ONCE
+            reads: list[Read] = []
+            for source, group in groupby(opened, key=lambda pair: pair[0].source):
+                reads += self._read_rank(source, group)
+        self.files = files
+        self._forget_the_gone()
         return reads
 
     def places(self, pending: Iterable[Mark] = ()) -> Places:
@@ -115,39 +124,27 @@ class Tail:
                 files[mark.inode] = Position(mark.offset, known.head)
         return Places(files=files, last=dict(self._places.last))
 
-    def _look(self) -> bool:
-        """List the files; where something moved, look until it stands still, and say whether it does.
+    def _forget_the_gone(self) -> None:
+        present = {file.inode for file in self.files}
+        self._places.files = {inode: place for inode, place in self._places.files.items() if inode in present}
+        self._finished &= {_state(file) for file in self.files}
+        written = {_key(file.source) for file in self.files}
+        self._places.last = {key: last for key, last in self._places.last.items() if key in written}
 
-        A renaming that is under way while a folder is listed leaves an older file out of the list: its last lines
-        would be read too late, or its first ones again.
-        """
-        for _ in range(_LOOKS):
-            before, self.files = self.files, find(self._directory)
-            if _names(before) == _names(self.files):
-                return True
-        return False
-
-    def _read_rank(self, source: Source, files: list[RankFile]) -> list[Read]:
+    def _read_rank(self, source: Source, opened: Iterable[tuple[RankFile, BinaryIO]]) -> list[Read]:
         reads: list[Read] = []
-        for file in files:
-            lines, complete = self._read_file(file)
+        for file, stream in opened:
+            lines, complete = self._read_stream(stream)
             reads += [read for mark, raw in lines if (read := self._understand(source, mark, raw))]
             if not complete:
+                self.behind = True
                 break  # what is younger waits, so that a rank's lines keep their order
+            self._finished.add(_state(file))
         return reads
 
-    def _read_file(self, file: RankFile) -> tuple[list[tuple[Mark, bytes]], bool]:
+    def _read_stream(self, stream: BinaryIO) -> tuple[list[tuple[Mark, bytes]], bool]:
         """Give the new lines of a file, and whether it was read to its end."""
-        try:
-            with file.path.open("rb") as stream:
-                return self._read_stream(file, stream)
-        except OSError:  # renamed or removed since it was listed; the next look finds it
-            return [], False
-
-    def _read_stream(self, file: RankFile, stream: BinaryIO) -> tuple[list[tuple[Mark, bytes]], bool]:
         inode, head = os.fstat(stream.fileno()).st_ino, _head(stream)
-        if inode != file.inode:
-            return [], False
         if head is None:
             return [], True
         known = self._places.files.get(inode)
@@ -160,9 +157,7 @@ class Tail:
             self.bad_lines += 1  # no hook writes a line that long
             end = len(chunk)
         self._places.files[inode] = Position(offset + end, head)
-        complete = len(chunk) < CHUNK_BYTES
-        self.behind |= not complete
-        return _lines(chunk[:end], inode, offset), complete
+        return _lines(chunk[:end], inode, offset), len(chunk) < CHUNK_BYTES
 
     def _understand(self, source: Source, mark: Mark, raw: bytes) -> Read | None:
         line = parse(raw)
@@ -196,8 +191,23 @@ def _key(source: Source) -> str:
     return f"{source.job}/{source.attempt}/{source.rank}"
 
 
-def _names(files: Iterable[RankFile]) -> list[tuple[Path, int]]:
-    return [(file.path, file.inode) for file in files]
+def _state(file: RankFile) -> tuple[int, float, int]:
+    return file.inode, file.changed, file.size
+
+
+def _stands_still(before: Sequence[RankFile], after: Sequence[RankFile]) -> bool:
+    """Tell whether every file is where it was; of one that was put aside the time is that of its last line for ever."""
+    names = [
+        [(file.path, file.inode, file.changed if file.age else 0.0) for file in files] for files in (before, after)
+    ]
+    return names[0] == names[1] and all(file.inode for file in before)
+
+
+def _open(file: RankFile, stack: ExitStack) -> BinaryIO | None:
+    try:
+        return stack.enter_context(file.path.open("rb"))
+    except OSError:
+        return None  # renamed or removed, as the second list will show
 
 
 def _missed(last: LastLine | None, line: Line, start: float) -> int:

@@ -124,7 +124,7 @@ def _contract(service: Service) -> dict[str, Plain]:
     while page := service.archive.feed(after, PAGE, ("detections",)):
         detections += [from_wire(filed.raw, Detection) for filed in page]
         after = page[-1].sequence
-    memories = service.runtime.memories.values()
+    memories = service.runtime.memories.keys.values()
     dead = len(service.archive.dead(PAGE))
     return contract(service.runtime.taken + dead, dead, memories, detections, reversed(_incidents(service)))
 

@@ -263,6 +263,26 @@ def test_places_survive_the_disk(tmp_path: Path) -> None:
     assert load_places(tmp_path / "none") == Places()
 
 
+def test_hundreds_of_old_attempts_are_read_a_few_files_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many files there are, only so many are open at once, and what was read is not opened again."""
+    monkeypatch.setattr(tail_module, "_OPEN_AT_ONCE", 10)
+    for attempt in range(1, 34):
+        with Hook(str(tmp_path), "j", attempt=attempt).step(attempt):
+            pass
+    tail = Tail(tmp_path)
+    steps, rounds = [read.line.s for read in tail.poll() if not read.line.hook], 1
+    while tail.behind:
+        steps += [read.line.s for read in tail.poll() if not read.line.hook]
+        rounds += 1
+    assert steps == list(range(1, 34))
+    assert rounds == 4
+    with Hook(str(tmp_path), "j", attempt=40).step(40):
+        pass
+    assert [read.line.s for read in tail.poll() if not read.line.hook] == [40]
+
+
 def test_older_files_of_a_rank_come_first(tmp_path: Path) -> None:
     """The files of a rank are listed by age, oldest first."""
     writer = Writer(tmp_path)

@@ -19,6 +19,8 @@ const PAGE = 100;
 const held = {
   ...address.read(),
   jobs: [],
+  // When the page saw a job get on, in seconds of the wall clock.
+  moved: new Map(),
   incidents: new Map(),
   cursor: null,
   requests: [],
@@ -39,9 +41,7 @@ const drawBar = () => drawTop(held, now());
 const chosen = () => held.incidents.get(held.incident);
 
 async function loadAll() {
-  const [jobs, turn] = await Promise.all([get("/jobs"), get("/killswitch")]);
-  held.jobs = jobs.items;
-  held.stopped = turn.on ? turn.by : null;
+  await loadBar();
   if (held.incident && !held.job) held.job = (await get(`/incidents/${held.incident}`).catch(() => ({}))).job ?? "";
   if (!held.jobs.some((job) => job.job === held.job)) held.job = held.jobs[0]?.job ?? "";
   await loadIncidents();
@@ -181,10 +181,18 @@ function warn(text) {
   byId("banner").hidden = !text;
 }
 
-async function refreshBar() {
+async function loadBar() {
   const [jobs, turn] = await Promise.all([get("/jobs"), get("/killswitch")]);
+  for (const { job, time } of jobs.items) {
+    const known = held.jobs.find((one) => one.job === job);
+    if (known && time > known.time) held.moved.set(job, now());
+  }
   held.jobs = jobs.items;
   held.stopped = turn.on ? turn.by : null;
+}
+
+async function refreshBar() {
+  await loadBar();
   if (!held.job && held.jobs.length) await chooseJob(held.jobs[0].job);
   drawBar();
 }

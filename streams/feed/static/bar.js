@@ -1,20 +1,27 @@
 // The top bar: which job, how fresh its data are, whether the page is live, and the kill switch.
 
 import { byId, fill, make } from "./dom.js";
-import { span, whole } from "./words.js";
+import { span, utc, whole } from "./words.js";
 
 const STALE_SECONDS = 60;
+const OLD_SECONDS = 36 * 3600;
 
-/** Draw the bar from what the page holds: jobs, job, stopped, isLive, isConnected. */
+/** Draw the bar from what the page holds: jobs, job, moved, stopped, isLive, isConnected. */
 export function drawBar(held, now) {
   const job = held.jobs.find((one) => one.job === held.job);
   drawJobs(held);
   byId("place").textContent = job ? `attempt ${job.attempt}${job.step == null ? "" : ` · step ${whole(job.step)}`}` : "no job yet";
-  const age = job ? now - job.time : 0;
-  byId("age").textContent = job ? `data ${span(age)} old` : "";
-  byId("age").className = age > STALE_SECONDS ? "stale" : "quiet";
+  drawAge(job, held.moved.get(held.job), now);
   drawLive(held);
   drawSwitch(held.stopped);
+}
+
+/** How old the data are; those of another day by their moment, as a replay has them, and old only once it stands. */
+function drawAge(job, moved, now) {
+  const age = job ? now - job.time : 0;
+  const text = age > OLD_SECONDS ? `data of ${utc(job.time, now)} UTC` : `data ${span(age)} old`;
+  byId("age").textContent = job ? text : "";
+  byId("age").className = Math.min(age, now - (moved ?? 0)) > STALE_SECONDS ? "stale" : "quiet";
 }
 
 /** The picker is left alone while nothing changed: an open one would close under the hand. */

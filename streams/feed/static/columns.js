@@ -6,8 +6,12 @@ const LOSS = ["loss", "grad_norm", "valid_loss", "loss_scale", "update_norm", "p
 const THROUGHPUT = ["tokens_per_second", "step_seconds", "compute_seconds", "wait_seconds"];
 const DATA = ["loader_share", "checkpoint_seconds", "loader_seconds"];
 const DATA_NAMES = /^(source_share|length_share|loader_|checkpoint_|bad_sample|sampler_|epoch|duplicate_|skipped_samples|packing_)/;
+// Where nothing moved, an operator looks at these first.
+const FAMILIAR = ["storage_retries_per_second", "storage_latency_seconds", "gpu_util", "cpu_util", "iowait", "sm_clock_mhz"];
 // Planned by the trainer or constant: nobody looks for a fault there first.
 const LAST = new Set(["learning_rate", "epoch", "sampler_cursor", "tokens", "batch_size", "sequence_length"]);
+const CLEARLY = 1.5;
+const LEAST_POINTS = 5;
 const SHOWN_FIRST = 2;
 const SHOWN_OF_SYSTEM = 3;
 const SPARSE = 0.5;
@@ -20,13 +24,13 @@ export const STRIPS = [
 ];
 
 /** Sort the signals of all tables into the strips: strip id -> [{name, kind}], the telling ones first. */
-export function sortIntoStrips(tables, onset) {
+export function sortIntoStrips(tables, incident) {
   const sorted = new Map(STRIPS.map((strip) => [strip.id, []]));
   for (const [kind, table] of tables) {
     for (const name of Object.keys(table.values)) sorted.get(stripOf(kind, name)).push({ name, kind });
   }
   for (const strip of STRIPS) {
-    const place = (signal) => rank(strip, signal, tables, onset);
+    const place = (signal) => rank(strip, signal, tables, incident);
     sorted.get(strip.id).sort((one, other) => place(one) - place(other) || one.name.localeCompare(other.name));
   }
   return sorted;
@@ -41,24 +45,27 @@ function stripOf(kind, name) {
   return DATA_NAMES.test(name) ? "data" : "throughput";
 }
 
-/** Fixed order where one is given; else what moved most since the onset comes first. */
-function rank(strip, signal, tables, onset) {
+/** Fixed order where one is given; else what moved most in the incident comes first, then what operators know best. */
+function rank(strip, signal, tables, incident) {
   const fixed = strip.order.indexOf(signal.name);
   if (fixed >= 0) return fixed - 1000;
   if (LAST.has(signal.name)) return 1000;
-  return -moved(tables.get(signal.kind), signal.name, onset);
+  const distance = incident ? moved(tables.get(signal.kind), signal.name, incident) : 0;
+  if (distance >= CLEARLY) return -distance;
+  const known = FAMILIAR.indexOf(signal.name);
+  return known >= 0 ? known : FAMILIAR.length;
 }
 
-/** How far the median moved at the onset, in spreads of the time before it: what swings anyway has not moved. */
-function moved(table, name, onset) {
-  if (onset == null) return 0;
-  const column = table.values[name];
-  const before = column.filter((value, index) => Number.isFinite(value) && table.time[index] < onset);
-  const after = column.filter((value, index) => Number.isFinite(value) && table.time[index] >= onset);
-  if (before.length < 5 || after.length < 5) return 0;
+/** How far the median moved in the incident, in spreads of the time before it: what swings anyway has not moved. */
+function moved(table, name, { onset_time: onset, end_time: end }) {
+  const within = (from, to) =>
+    table.values[name].filter((value, index) => Number.isFinite(value) && table.time[index] >= from && table.time[index] < to);
+  const before = within(0, onset);
+  const during = within(onset, end ?? Infinity);
+  if (before.length < LEAST_POINTS || during.length < LEAST_POINTS) return 0;
   const level = median(before);
   const spread = quantile(before, 0.9) - quantile(before, 0.1);
-  return Math.min(900, Math.abs(median(after) - level) / (spread + 0.02 * Math.abs(level) + 1e-12));
+  return Math.min(900, Math.abs(median(during) - level) / (spread + 0.02 * Math.abs(level) + 1e-12));
 }
 
 const median = (values) => quantile(values, 0.5);
@@ -102,7 +109,7 @@ function draw(table, name, axis, onset) {
     }
   });
   part.sparse = present > 0 && present < SPARSE * table.time.length;
-  part.level = !part.sparse && before.length >= 5 ? median(before) : null;
+  part.level = !part.sparse && before.length >= LEAST_POINTS ? median(before) : null;
   return part;
 }
 
@@ -122,5 +129,5 @@ function dropFrom(part, x) {
 /** The longest wait that is not silence: ten usual ones. A thinned table has no usual wait, so none is told there. */
 function longestWait(table) {
   const waits = table.time.slice(1).map((time, index) => time - table.time[index]);
-  return waits.length < 5 || table.time.length >= 1000 ? Infinity : 10 * median(waits);
+  return waits.length < LEAST_POINTS || table.time.length >= 1000 ? Infinity : 10 * median(waits);
 }

@@ -14,18 +14,28 @@ export function drawDetails(root, incident, requests, handlers) {
     make(
       "div",
       { class: "evidence" },
-      column("Speaks for it", said.filter((one) => one.for && one.status !== "unknown").map(statement)),
+      make(
+        "div",
+        {},
+        column("Speaks for it", said.filter((one) => one.for && !isMissing(one) && !isFollowing(one)).map(statement)),
+        column("What followed", said.filter(isFollowing).map(statement)),
+      ),
       column("Ruled out", incident.ruled_out.map(ruledOut)),
       make(
         "div",
         {},
-        column("Speaks against it", said.filter((one) => !one.for && one.status !== "unknown").map(statement)),
-        column("Missing", [...said.filter((one) => one.status === "unknown").map(statement), ...incident.blind.map(plain)]),
         column("All causes", incident.causes.map(ranked)),
+        column("Speaks against it", said.filter((one) => !one.for && !isMissing(one)).map(statement)),
+        column("Missing", [...said.filter(isMissing).map(statement), ...incident.blind.map(plain)]),
       ),
     ),
   );
 }
+
+const isMissing = (one) => one.status === "unknown";
+
+/** Part of the course of events that says nothing of its cause. */
+const isFollowing = (one) => one.for && one.role === "cascade" && one.weight === 0 && !isMissing(one);
 
 function column(title, items) {
   return make(
@@ -74,14 +84,14 @@ function actions(incident, requests, handlers) {
 
 function row(entry, view, handlers) {
   const end = ending(entry);
-  const result = view?.result?.detail && view.result.detail !== entry.detail ? ` ${view.result.detail}` : "";
+  const details = [...new Set([entry.detail, view?.result?.detail])].filter(Boolean);
   const cells = [
     [make("span", { class: "numbers" }, entry.step == null ? utc(entry.time) : `step ${whole(entry.step)}`)],
     [make("b", {}, entry.action), make("span", { class: "quiet small line" }, entry.playbook)],
     [entry.target],
     [spoken(entry.decision), make("span", { class: "quiet small line" }, `${spoken(entry.reason)} · mode ${entry.mode}`)],
     [make("span", { class: `result ${end.tone}` }, end.text), view?.answer && make("span", { class: "quiet small line" }, view.answer)],
-    [make("span", { class: "quiet" }, `${entry.detail}${result}`)],
+    details.map((text) => make("span", { class: "quiet line" }, text)),
     [view && isWaiting(view) && answers(view.request, handlers)],
   ];
   return make("tr", {}, cells.map((cell) => make("td", {}, ...cell)));

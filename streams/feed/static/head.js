@@ -117,12 +117,12 @@ function affected({ job, affected: { ranks, nodes, jobs } }) {
 
 const someOf = (names) => names.slice(0, NAMED).join(", ") + (names.length > NAMED ? " …" : "");
 
-function taint({ taint: range }) {
+function taint({ taint: range, state }) {
   if (!range) return [make("span", { class: "quiet" }, "none")];
   const saves = range.checkpoints.length && `checkpoint ${range.checkpoints.slice(0, NAMED).map(whole).join(", ")} inside`;
   return [
     make("b", { class: "numbers" }, steps(range.from_step, range.to_step)),
-    make("span", { class: "quiet line" }, range.marked ? "in the ledger" : "not yet in the ledger"),
+    make("span", { class: "quiet line" }, range.marked ? "in the ledger" : ACTIVE.has(state) ? "not yet in the ledger" : "not in the ledger"),
     saves ? make("span", { class: "quiet line" }, saves) : null,
   ];
 }

@@ -22,6 +22,9 @@ export async function grow(tables, job) {
 /** Whether tables have grown so long that they should be loaded anew, thinned. */
 export const isLong = (tables) => [...tables.values()].some((table) => table.time.length > MOST_POINTS);
 
+/** The earliest moment of any table, for ever away without one. */
+export const earliest = (tables) => Math.min(Infinity, ...[...tables.values()].map((table) => table.time[0]));
+
 /** The latest moment of any table, 0 without one. */
 export const latest = (tables) => Math.max(0, ...[...tables.values()].map((table) => table.time.at(-1)));
 

@@ -137,7 +137,7 @@ export class Strip {
       side,
       scale,
       size: SIDE,
-      space: 28,
+      space: 24,
       stroke: signal ? this.colour(signal) : theme.quiet,
       font: theme.font,
       grid: { show: index === 0 && Boolean(signal), stroke: theme.grid, width: 1 },

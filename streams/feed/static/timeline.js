@@ -4,7 +4,7 @@ import { STRIPS, shownFirst, sortIntoStrips } from "./columns.js";
 import { byId, fill } from "./dom.js";
 import { Lane } from "./lane.js";
 import { isOver, readTheme, Scene } from "./scene.js";
-import { Axis, grow, isLong, latest, load } from "./series.js";
+import { Axis, earliest, grow, isLong, latest, load } from "./series.js";
 import { Strip } from "./strip.js";
 import { utc, whole } from "./words.js";
 
@@ -12,6 +12,7 @@ const OVERVIEW_SECONDS = 7200;
 const LEAST_BEFORE = 600;
 const LEAST_AFTER = 180;
 const LEAST_VIEW = 5;
+const SETTLING_SECONDS = 60;
 
 export class TimeLine {
   constructor() {
@@ -60,7 +61,7 @@ export class TimeLine {
   /** Add what came since; a view of the past stays as it is. */
   async follow(now) {
     this.now = now;
-    if (this.zoomed || isOver(this.incident)) return undefined;
+    if (this.zoomed || this.isPast()) return undefined;
     if (!this.tables?.size) return this.job ? this.reload() : undefined;
     const tables = this.tables;
     const hasGrown = await grow(tables, this.job);
@@ -69,10 +70,15 @@ export class TimeLine {
     return this.refresh();
   }
 
+  /** Whether all that the view of an incident shall show is there: the recovery after it belongs to it. */
+  isPast() {
+    return isOver(this.incident) && latest(this.tables ?? new Map()) > this.window().end + SETTLING_SECONDS;
+  }
+
   build() {
     if (!this.tables) return;
     this.scene = this.makeScene();
-    const sorted = sortIntoStrips(this.tables, this.incident?.onset_time ?? null);
+    const sorted = sortIntoStrips(this.tables, this.incident);
     this.strips.forEach((strip, index) => {
       const signals = this.inOrder(strip.strip.id, sorted.get(strip.strip.id));
       strip.build(this.scene, signals, this.shownOf(strip.strip, signals), index === this.strips.length - 1);
@@ -104,11 +110,16 @@ export class TimeLine {
   makeScene() {
     this.axis = new Axis(this.tables, this.wanted);
     const { begin, end } = this.window();
-    const min = this.axis.at(begin);
+    const min = this.axis.at(this.zoomed ? begin : Math.max(begin, this.firstMoment()));
     const max = this.axis.at(end);
     const view = { min, max: max > min ? max : min + 1 };
     const { tables, axis, incident, others } = this;
     return new Scene({ tables, axis, view, theme: readTheme(), incident, others, now: latest(tables) || this.now });
+  }
+
+  /** Before it nothing was reported: an empty left half would say nothing. */
+  firstMoment() {
+    return Math.min(earliest(this.tables), this.incident?.onset_time ?? Infinity, this.window().end - LEAST_VIEW);
   }
 
   /** The moments in view: zoomed, or the incident with its surroundings, or the latest hours. */

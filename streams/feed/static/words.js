@@ -60,7 +60,10 @@ export function reading(name, value) {
 }
 
 /** A share of belief or suspicion: whole percents, more would pretend. */
-export const belief = (share) => (share > 0 && share < 0.01 ? "<1\u00a0%" : `${Math.round(share * 100)}\u00a0%`);
+export function belief(share) {
+  if (share > 0 && share < 0.01) return "<1\u00a0%";
+  return share > 0.99 && share < 1 ? ">99\u00a0%" : `${Math.round(share * 100)}\u00a0%`;
+}
 
 /** A measured share. */
 export const percent = (share) => `${trim(share * 100)}\u00a0%`;

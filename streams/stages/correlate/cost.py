@@ -32,8 +32,14 @@ def accrue(memory: CorrelateMemory, vitals: Vitals, before: float | None, steps:
         steps: training steps between the two.
     """
     case = _first(memory)
-    if case is not None and case.normal_interval is not None and before is not None:
+    if case is None or (vitals.phase and not _is_about_saves(case)):
+        return  # an announced phase takes its time whether or not something is wrong
+    if case.normal_interval is not None and before is not None:
         case.lost_seconds += max(0.0, vitals.time - before - steps * case.normal_interval)
+
+
+def _is_about_saves(case: Case) -> bool:
+    return any(one.detector == "checkpoint" for one in case.detections.values())
 
 
 def gpu_seconds(memory: CorrelateMemory, case: Case) -> float:

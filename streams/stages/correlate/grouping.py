@@ -12,7 +12,7 @@ from schemas.detection import Detection
 from schemas.ids import derived_id
 from schemas.telemetry import Event
 from streams.stages.correlate import cost
-from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
+from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
 Finding = Detection | Event
 LEAD_SECONDS = 900.0
@@ -55,6 +55,25 @@ def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, ever
     held = [one.time + hold for one in _in_order(memory) if opens(causes, one)]
     memory.settle_at = min([one for one in held if one > memory.clock], default=memory.clock + LOOK_AGAIN_SECONDS)
     memory.settle_at = min(memory.settle_at, memory.clock + LOOK_AGAIN_SECONDS)
+
+
+def look_soon(memory: CorrelateMemory, time: float, hold: float) -> None:
+    """Have a newcomer tried at once where there is a case that it may join, else when it may open one.
+
+    Args:
+        memory: of the job.
+        time: of the newcomer, Unix seconds.
+        hold: as for `settle`.
+    """
+    may_join = any(case.state in LIVE for case in memory.cases.values())
+    memory.settle_at = 0.0 if may_join else min(memory.settle_at, time + hold)
+
+
+def is_flood(memory: CorrelateMemory, event: Event) -> bool:
+    """Tell whether so many events of this name wait or were placed already that one more tells nothing."""
+    placed = [case.events for case in memory.cases.values() if case.state in LIVE]
+    alike = sum(one.event == event.event for events in (memory.waiting_events, *placed) for one in events)
+    return alike >= MOST_EVENTS
 
 
 def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding] = ()) -> Facts:
@@ -104,11 +123,17 @@ def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
 
 def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Finding]) -> Case | None:
     for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
-        if case.state in ("open", "recovering") and all(_fits_in_time(case, one) for one in batch):
+        if case.state in LIVE and all(_fits_in_time(case, one) and _may_join(causes, case, one) for one in batch):
             together = diagnose(facts_of(memory, case, batch), causes)
             if all(_explains_both(together, case, one) and _agrees(together, case, one) for one in batch):
                 return case
     return None
+
+
+def _may_join(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
+    """Some cause explains the newcomer and what the case was opened for: cheap to ask before a diagnosis is made."""
+    seed = _seed(case)
+    return any(explains(cause, finding) and (seed is None or explains(cause, seed)) for cause in causes)
 
 
 def _fits_in_time(case: Case, finding: Finding) -> bool:
@@ -165,6 +190,7 @@ def _join(memory: CorrelateMemory, case: Case, finding: Finding) -> None:
         case.detections[finding.id] = finding
     else:
         memory.waiting_events.remove(finding)
+        case.quiet_steps = 0
         if len(case.events) < MOST_EVENTS:
             case.events.append(finding)
     if _onset(finding) < case.onset_time:

@@ -3,7 +3,7 @@
 from playbooks.cause import Cause
 from playbooks.diagnosis import opens
 from schemas.detection import Detection
-from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
+from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
 WELL_STEPS = 20
 WELL_SECONDS = 30.0
@@ -14,7 +14,7 @@ KEPT_SECONDS = 86400.0
 def live(memory: CorrelateMemory, causes: tuple[Cause, ...]) -> None:
     """Move every case to the state its members say."""
     for case in list(memory.cases.values()):
-        if case.state in ("open", "recovering"):
+        if case.state in LIVE:
             before = case.state
             _move(memory, case, causes)
             if case.state != before:
@@ -24,14 +24,17 @@ def live(memory: CorrelateMemory, causes: tuple[Cause, ...]) -> None:
 
 
 def step_closed(memory: CorrelateMemory) -> None:
-    """Count the steps for which recovering cases have been well."""
+    """Count the steps for which cases have been well, and those since the last event of a case of events alone."""
     for case in memory.cases.values():
-        if case.state == "recovering":
+        if case.state in LIVE:
             case.quiet_steps += 1
 
 
 def _move(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> None:
     ends = [one.end_time for one in _felt(case, causes)]
+    if not ends and case.events:
+        _outlive(memory, case)
+        return
     if not ends or any(end is None for end in ends):
         if case.state == "recovering":
             case.state, case.quiet_since, case.quiet_steps = "open", None, 0
@@ -43,6 +46,14 @@ def _move(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> Non
     well = case.quiet_steps >= WELL_STEPS and memory.clock - case.quiet_since >= WELL_SECONDS
     if well or (memory.ended and not case.dead):
         case.state = "resolved"
+
+
+def _outlive(memory: CorrelateMemory, case: Case) -> None:
+    """What the job does not feel has passed once the job has trained on, in this attempt or the next."""
+    last = max(event.time for event in case.events)
+    stands = any(one.end_time is None for one in case.detections.values())
+    if not stands and case.quiet_steps >= WELL_STEPS and memory.clock - last >= WELL_SECONDS:
+        case.state, case.end_time, case.end_step = "resolved", last, case.onset_step
 
 
 def _felt(case: Case, causes: tuple[Cause, ...]) -> list[Detection]:

@@ -7,6 +7,8 @@ from schemas.detection import Detection
 from schemas.incident import Severity, State
 from schemas.telemetry import Event
 
+LIVE = ("open", "recovering")
+"""States in which a case takes up what belongs to it."""
 THINK_AGAIN = 5
 """An incident is thought over when a member changes, and after so many vitals."""
 
@@ -18,7 +20,7 @@ class Case(Struct):
         seed: id of the finding that opened it; the incident's id is derived from it.
         detections: members by id, each in its last revision.
         quiet_since: Unix seconds since when no member is active any more; None while one is.
-        quiet_steps: steps closed since then.
+        quiet_steps: steps closed since then, or since the last event.
         lost_seconds: seconds of the job lost against its normal pace.
         normals: healthy levels of the job's signals, frozen when the case was opened.
         normal_interval: seconds from step to step before the onset; None where it was not learned.

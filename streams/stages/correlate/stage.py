@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from playbooks.cause import Cause
 from playbooks.diagnosis import explains, opens
 from schemas.detection import Detection, Vitals
-from schemas.telemetry import Event, Tick
+from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
 from streams.stages.correlate import cost, life, tracks
 from streams.stages.correlate.draft import draft
-from streams.stages.correlate.grouping import settle
-from streams.stages.correlate.memory import THINK_AGAIN, Case, CorrelateMemory
+from streams.stages.correlate.grouping import is_flood, look_soon, settle
+from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 from streams.stages.stage import Sent
 
 KEPT_SAVES = 64
@@ -40,7 +40,7 @@ class Correlate:
     def feed(self, memory: CorrelateMemory, record: Record) -> Iterable[Sent]:
         """Take one detection, one set of vitals, or one event."""
         if isinstance(record, Detection):
-            _take_detection(memory, record)
+            self._take_detection(memory, record)
         elif isinstance(record, Vitals):
             _take_vitals(memory, record)
         elif isinstance(record, Event):
@@ -72,25 +72,25 @@ class Correlate:
             case "attempt.ended":
                 _end(memory, event)
             case "checkpoint.end":
-                step = event.data.get("step")
-                if isinstance(step, int):
+                step = as_count(event.data.get("step"))
+                if step is not None:
                     memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
             case "incident.acknowledged" | "incident.closed":
                 _by_person(memory, event)
-        if opens(self.causes, event) or any(explains(cause, event) for cause in self.causes):
+        is_sign = opens(self.causes, event) or any(explains(cause, event) for cause in self.causes)
+        if is_sign and not is_flood(memory, event):
             memory.waiting_events.append(event)
-            memory.settle_at = 0.0
+            look_soon(memory, event.time, self.hold)
 
-
-def _take_detection(memory: CorrelateMemory, detection: Detection) -> None:
-    memory.clock = max(memory.clock, detection.time)
-    for case in memory.cases.values():
-        if detection.id in case.detections:
-            case.detections[detection.id] = detection
-            case.unread = THINK_AGAIN
-            return
-    memory.waiting[detection.id] = detection
-    memory.settle_at = 0.0
+    def _take_detection(self, memory: CorrelateMemory, detection: Detection) -> None:
+        memory.clock = max(memory.clock, detection.time)
+        for case in memory.cases.values():
+            if detection.id in case.detections:
+                case.detections[detection.id] = detection
+                case.unread = THINK_AGAIN
+                return
+        memory.waiting[detection.id] = detection
+        look_soon(memory, detection.time, self.hold)
 
 
 def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
@@ -100,7 +100,7 @@ def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
         life.step_closed(memory)
     tracks.take(memory, vitals)
     for case in memory.cases.values():
-        case.unread += case.state in ("open", "recovering")
+        case.unread += case.state in LIVE
 
 
 def _start(memory: CorrelateMemory, event: Event) -> None:
@@ -110,9 +110,10 @@ def _start(memory: CorrelateMemory, event: Event) -> None:
     memory.rank_nodes, memory.rank_gpus = {}, {}
     placement = event.data.get("placement")
     for place in placement if isinstance(placement, list) else []:
-        if isinstance(place, dict) and isinstance(place.get("rank"), int):
-            memory.rank_nodes[place["rank"]] = str(place.get("node", ""))
-            memory.rank_gpus[place["rank"]] = str(place.get("gpu", ""))
+        rank = as_count(place.get("rank")) if isinstance(place, dict) else None
+        if rank is not None:
+            memory.rank_nodes[rank] = str(place.get("node", ""))
+            memory.rank_gpus[rank] = str(place.get("gpu", ""))
 
 
 def _end(memory: CorrelateMemory, event: Event) -> None:

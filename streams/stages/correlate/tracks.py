@@ -11,6 +11,7 @@ KEPT = 200
 def take(memory: CorrelateMemory, vitals: Vitals) -> None:
     """Put the values of one step or moment to their tracks."""
     memory.clock = max(memory.clock, vitals.clock, vitals.time)
+    _forget(memory, vitals)
     for name, reading in vitals.values.items():
         if is_finite(reading) and reading is not None:
             track = memory.tracks.setdefault(name, Track())
@@ -18,8 +19,16 @@ def take(memory: CorrelateMemory, vitals: Vitals) -> None:
             track.values.append(reading)
             if len(track.times) > KEPT:
                 del track.times[0], track.values[0]
-    for name, reading in vitals.normal.items():
-        memory.tracks.setdefault(name, Track()).normal = reading
+    for name, level in vitals.normal.items():
+        if level is not None:
+            memory.tracks.setdefault(name, Track()).normal = level
     if vitals.of == "step":
         memory.step, memory.step_time = vitals.step, vitals.time
     memory.world_size = vitals.world_size or memory.world_size
+
+
+def _forget(memory: CorrelateMemory, vitals: Vitals) -> None:
+    """Drop what belongs to another configuration: neither its values nor its levels say anything of this one."""
+    for name, level in vitals.normal.items():
+        if level is None:
+            memory.tracks.pop(name, None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from playbooks.decide import approved, decide, request, undoing
+from playbooks.decide import approved, decide, identity, request, undoing
 from playbooks.guard import Past, Situation
 from playbooks.match import matches, targets
 from playbooks.playbook import Playbook
@@ -29,19 +29,15 @@ def consider(memory: DecideMemory, book: Book, playbooks: tuple[Playbook, ...]) 
         book.severity = book.draft.severity
 
 
-def answer(memory: DecideMemory, request_id: str, said_yes: bool, person: str) -> Iterator[Request]:
-    """Take a person's answer to a request that was asked for."""
-    for entry in _entries(memory):
-        asked = entry.request
-        if asked is None or asked.id != request_id or entry.shown.decision != "asked":
+def approve(memory: DecideMemory, request_id: str, person: str, playbooks: tuple[Playbook, ...]) -> Iterator[Request]:
+    """A person said yes to a request that was asked for; too late where the playbook is not for what has come of it."""
+    states = {playbook.playbook: playbook.when.states for playbook in playbooks}
+    for book, entry in _asked(memory, request_id):
+        if book.draft.state not in states.get(entry.shown.playbook, OVER):
+            _turn_down(entry, Reason.OVER, person)
             continue
-        if not said_yes:
-            entry.shown = structs.replace(
-                entry.shown, outcome="rejected", reason=Reason.REJECTED, detail=f"by {person}"
-            )
-            entry.request = entry.trial = None
-            return
-        entry.request = approved(asked, situation(memory, None), memory.step)
+        assert entry.request is not None
+        entry.request = approved(entry.request, situation(memory, None), memory.step)
         entry.shown = structs.replace(
             entry.shown,
             decision="act",
@@ -54,6 +50,26 @@ def answer(memory: DecideMemory, request_id: str, said_yes: bool, person: str) -
         if entry.trial is not None:
             entry.trial.asked = memory.clock
         yield entry.request
+
+
+def reject(memory: DecideMemory, request_id: str, person: str) -> None:
+    """A person said no to a request that was asked for."""
+    for _, entry in _asked(memory, request_id):
+        _turn_down(entry, Reason.REJECTED, person)
+
+
+def _asked(memory: DecideMemory, request_id: str) -> list[tuple[Book, Entry]]:
+    return [
+        (book, entry)
+        for book in memory.books.values()
+        for entry in book.entries.values()
+        if entry.request is not None and entry.request.id == request_id and entry.shown.decision == "asked"
+    ]
+
+
+def _turn_down(entry: Entry, reason: Reason, person: str) -> None:
+    entry.shown = structs.replace(entry.shown, outcome="rejected", reason=reason, detail=f"by {person}")
+    entry.request = entry.trial = None
 
 
 def settle_trials(memory: DecideMemory, book: Book, playbooks: tuple[Playbook, ...]) -> Iterator[Request]:
@@ -101,7 +117,7 @@ def situation(memory: DecideMemory, book: Book | None, playbook: Playbook | None
     return Situation(
         now=memory.clock,
         data_age=max(0.0, memory.clock - memory.step_time) if memory.step_time else 0.0,
-        has_baseline=verify is None or (book is not None and verify.signal in book.normal),
+        has_baseline=verify is None or (book is not None and book.normal.get(verify.signal, 0.0) > 0),
         past=_past(memory),
     )
 
@@ -110,7 +126,7 @@ def _enter(memory: DecideMemory, book: Book, playbook: Playbook, occasion: str) 
     whom = targets(playbook, book.draft)
     at = situation(memory, book, playbook)
     for target in whom or ("",):
-        place = f"{playbook.playbook}|{target}|{occasion}"
+        place = "|".join((playbook.playbook, target, *identity(occasion, book.draft)))
         known = book.entries.get(place)
         if known is not None and known.shown.decision != "refused":
             continue

@@ -11,7 +11,7 @@ from schemas.incident import Incident
 from schemas.telemetry import Event, Tick, is_finite
 from schemas.topics import Record
 from streams.stages.decide import trials
-from streams.stages.decide.book import answer, consider, settle_trials, show
+from streams.stages.decide.book import approve, consider, reject, settle_trials, show
 from streams.stages.decide.limits import count, limits_on_signals
 from streams.stages.decide.memory import Book, DecideMemory
 from streams.stages.stage import Sent
@@ -66,7 +66,8 @@ class Decide:
 
     def _vitals(self, memory: DecideMemory, vitals: Vitals) -> Iterator[Sent]:
         memory.clock = max(memory.clock, vitals.clock, vitals.time)
-        memory.normal.update({name: level for name, level in vitals.normal.items() if level is not None})
+        known = {**memory.normal, **vitals.normal}
+        memory.normal = {name: level for name, level in known.items() if level is not None}
         if vitals.of != "step":
             return
         memory.step, memory.step_time = vitals.step, vitals.time
@@ -82,15 +83,21 @@ class Decide:
         if event.event == "control.acknowledged":
             trials.acknowledged(memory, event)
         elif event.event in ("request.approved", "request.rejected"):
-            person = str(event.data.get("by") or "somebody")
-            for request in answer(memory, event.subject, event.event == "request.approved", person):
-                yield Sent("requests", request.incident, request)
+            yield from self._answer(memory, event)
         elif outcome is not None:
             for book in _note_outcome(memory, event, outcome):
                 yield from self._settle(memory, book)
         else:
             return
         yield from self._review(memory)
+
+    def _answer(self, memory: DecideMemory, event: Event) -> Iterator[Sent]:
+        person = str(event.data.get("by") or "somebody")
+        if event.event == "request.rejected":
+            reject(memory, event.subject, person)
+            return
+        for request in approve(memory, event.subject, person, self.playbooks):
+            yield Sent("requests", request.incident, request)
 
     def _review(self, memory: DecideMemory) -> Iterator[Sent]:
         """Look at every incident that is still being worked on."""

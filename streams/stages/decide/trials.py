@@ -7,7 +7,7 @@ from msgspec import structs
 from playbooks.playbook import Playbook
 from playbooks.verify import WAITING, Finding, Trial, judge, observe
 from schemas.detection import Vitals
-from schemas.telemetry import Event, is_finite
+from schemas.telemetry import Event, as_count, is_finite
 from streams.stages.decide.memory import Book, DecideMemory, Entry
 
 FEWEST_SAVES = 2
@@ -28,7 +28,7 @@ def begin(memory: DecideMemory, book: Book, playbook: Playbook) -> Trial | None:
 
 def acknowledged(memory: DecideMemory, event: Event) -> bool:
     """Take the trainer's acknowledgement of a request; False where nobody waits for it."""
-    step, error = event.data.get("step"), event.data.get("error")
+    step, error = as_count(event.data.get("step")), event.data.get("error")
     for book in memory.books.values():
         for entry in book.entries.values():
             if entry.request is None or entry.request.id != event.data.get("request") or entry.trial is None:
@@ -36,7 +36,7 @@ def acknowledged(memory: DecideMemory, event: Event) -> bool:
             if error:
                 entry.shown = structs.replace(entry.shown, outcome="failed", verification="", detail=str(error))
                 entry.trial = None
-            elif isinstance(step, int) and entry.trial.effect_step is None:
+            elif step is not None and entry.trial.effect_step is None:
                 _take_effect(memory, entry, entry.trial, step)
             return True
     return False

@@ -1,8 +1,7 @@
 """Who takes part in an attempt: ranks with their node, GPU and peer group."""
 
-from typing import Any
-
-from schemas.telemetry import Event, StepFrame
+from schemas.telemetry import Event, StepFrame, as_count
+from streams.stages.detect import series
 from streams.stages.detect.memory import Attempt, Participants
 
 
@@ -15,23 +14,24 @@ def start(event: Event, before: Attempt | None) -> Attempt:
     attempt = Attempt(
         number=event.attempt,
         started=event.time,
-        world_size=_whole(data.get("world_size")),
+        world_size=as_count(data.get("world_size")) or 0,
         fingerprint=str(data.get("fingerprint") or ""),
-        total_steps=_whole(data.get("total_steps")),
+        total_steps=as_count(data.get("total_steps")) or 0,
     )
     placement = data.get("placement")
     for place in placement if isinstance(placement, list) else []:
-        if isinstance(place, dict) and isinstance(place.get("rank"), int):
+        rank = as_count(place.get("rank")) if isinstance(place, dict) else None
+        if rank is not None:
             enrol(
                 attempt.participants,
-                place["rank"],
+                rank,
                 str(place.get("node", "")),
                 str(place.get("gpu", "")),
-                _group(place),
+                as_count(place.get("pp")) or 0,
             )
     attempt.world_size = attempt.world_size or len(attempt.participants.ranks)
     if before is not None and same_configuration(before, attempt):
-        attempt.series = before.series
+        attempt.series = series.carry_over(before.series)
     return attempt
 
 
@@ -41,7 +41,7 @@ def same_configuration(before: Attempt, after: Attempt) -> bool:
 
 
 def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group: int = 0) -> int:
-    """Make sure a rank has its place; give the place."""
+    """Make sure a rank has its place; give the place. Peers do the same work: the same pipeline stage is one group."""
     place = participants.index.get(rank)
     if place is not None:
         return place
@@ -70,13 +70,3 @@ def behind(participants: Participants) -> tuple[int, ...]:
     top = max(steps)
     late = [rank for rank, step in zip(participants.ranks, participants.last_steps, strict=True) if 0 <= step < top]
     return tuple(sorted(late)) if 2 * len(late) < len(steps) else ()
-
-
-def _group(place: dict[str, Any]) -> int:  # Any: an event's data is whatever the launcher wrote
-    """Peers do the same work: the same pipeline stage."""
-    stage = place.get("pp", 0)
-    return stage if isinstance(stage, int) else 0
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

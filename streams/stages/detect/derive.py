@@ -1,15 +1,24 @@
 """A closed step becomes numbers: arrays over the ranks, one value per signal of the job, and what is derived."""
 
+from collections.abc import Callable
+
 import numpy as np
 from msgspec import Struct, field
 
 from detectors.base import Floats
-from schemas.signals import signal_named
-from schemas.telemetry import Reading, StepFrame, is_finite
+from schemas.signals import Over, signal_named
+from schemas.telemetry import LARGEST, Reading, StepFrame, is_finite
 from streams.stages.detect.memory import OpenStep, Participants
 
 OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
 _NOT_A_LEVEL = ("sample_id",)
+_RULES: dict[Over, Callable[[Floats], float]] = {
+    "mean": np.nanmean,
+    "median": np.nanmedian,
+    "max": np.nanmax,
+    "min": np.nanmin,
+    "sum": np.nansum,
+}
 
 
 class ClosedStep(Struct):
@@ -48,15 +57,14 @@ def derive(step: OpenStep, participants: Participants, previous_time: float, ste
     _own_work(closed)
     for name, row in closed.ranks.items():
         if name not in closed.job and name not in _NOT_A_LEVEL and not np.isnan(row).all():
-            closed.job[name] = over_ranks(name, row)
+            closed.job[name] = by_rule(signal_named(name).over, row)
     _rates(closed)
     return closed
 
 
-def over_ranks(name: str, row: Floats) -> float:
-    """One value of the job out of its ranks', by the rule in the signal table."""
-    rule = {"mean": np.nanmean, "median": np.nanmedian, "max": np.nanmax, "min": np.nanmin, "sum": np.nansum}
-    return float(rule[signal_named(name).over](row))
+def by_rule(rule: Over, row: Floats) -> float:
+    """One value of the job out of those of its ranks or entities, at least one of which is finite."""
+    return float(_RULES[rule](row))
 
 
 def _place(closed: ClosedStep, frame: StepFrame, participants: Participants) -> None:
@@ -91,17 +99,17 @@ def _rates(closed: ClosedStep) -> None:
     job, ranks = closed.job, closed.ranks
     seconds = job.get("step_seconds", 0.0)
     if "loader_seconds" in ranks and "step_seconds" in ranks:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             share = ranks["loader_seconds"] / ranks["step_seconds"]
+        share = np.where(np.abs(share) <= LARGEST, share, np.nan)
         if np.isfinite(share).any():
-            share = np.where(np.isfinite(share), share, np.nan)
             job["loader_share"], job["loader_share_median"] = float(np.nanmean(share)), float(np.nanmedian(share))
-    elif "loader_seconds" in job and seconds > 0:
+    elif "loader_seconds" in job and seconds > 0 and is_finite(job["loader_seconds"] / seconds):
         job.setdefault("loader_share", job["loader_seconds"] / seconds)
     wait = ranks.get("wait_seconds")
     if wait is not None and np.isfinite(wait).any():
         job["wait_least_seconds"] = float(np.nanmin(wait))
-    if "tokens" in job and seconds > 0:
+    if "tokens" in job and seconds > 0 and is_finite(job["tokens"] / seconds):
         job.setdefault("tokens_per_second", job["tokens"] / seconds)
     if np.isfinite(closed.interval):
         job["interval_seconds"] = closed.interval

@@ -1,6 +1,7 @@
 """Alarms become detections: raised with a derived id, revised under the same id, and ended."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field, structs
 
@@ -59,11 +60,19 @@ def follow(job: str, cluster: str, attempt: Attempt, alarm: Alarm, found: Found)
     yield detection
 
 
-def end_all(attempt: Attempt, step: int | None, time: float) -> Iterator[Detection]:
-    """End every detection that is still active."""
-    for detection in attempt.active.values():
-        yield ended(detection, step, time)
-    attempt.active.clear()
+def end_all(
+    attempt: Attempt, step: int | None, time: float, chosen: Callable[[Detection], bool] = lambda _: True
+) -> Iterator[Detection]:
+    """End every detection that is still active, or those that are chosen."""
+    for place, detection in list(attempt.active.items()):
+        if chosen(detection):
+            del attempt.active[place]
+            yield ended(detection, step, time)
+
+
+def held_against_normal(detection: Detection) -> bool:
+    """Tell whether a detection means nothing any more once something else is normal."""
+    return detection.detector == "level_shift" or (detection.detector == "sustained" and detection.subject == "job")
 
 
 def ended(detection: Detection, step: int | None, time: float) -> Detection:
@@ -87,6 +96,14 @@ def time_of(moments: Moments, step: int, otherwise: float) -> float:
             break
         otherwise = time
     return otherwise
+
+
+def step_at(moments: Moments, time: float) -> int | None:
+    """The step that was running at a moment: the first known that ended then or later, else the last known."""
+    for step, ended in zip(moments.steps, moments.times, strict=True):
+        if ended >= time:
+            return step
+    return moments.steps[-1] if moments.steps else None
 
 
 def _raised(job: str, cluster: str, attempt: int, alarm: Alarm, found: Found) -> Detection:
@@ -113,7 +130,7 @@ def _raised(job: str, cluster: str, attempt: int, alarm: Alarm, found: Found) ->
         nodes=found.nodes,
         gpus=found.gpus,
         part=found.part or alarm.kind,
-        numbers={**alarm.numbers, **found.numbers},
+        numbers=_known({**alarm.numbers, **found.numbers}),
         text=found.text or _sentence(alarm, found),
     )
 
@@ -125,7 +142,7 @@ def _revised(active: Detection, alarm: Alarm, found: Found) -> Detection:
         after=_reading(alarm.after),
         score=max(active.score, alarm.score),
         part=found.part or active.part,
-        numbers={**active.numbers, **alarm.numbers, **found.numbers},
+        numbers=_known({**active.numbers, **alarm.numbers, **found.numbers}),
         text=found.text or _sentence(alarm, found),
     )
 
@@ -134,6 +151,11 @@ def _sentence(alarm: Alarm, found: Found) -> str:
     where = "" if found.subject == "job" else f" of {found.subject}"
     since = f" since {step_words(found.onset_step)}" if found.onset_step is not None else ""
     return f"{found.signal}{where} {change(found.signal, _reading(alarm.before), _reading(alarm.after))}{since}"
+
+
+def _known(numbers: dict[str, float]) -> dict[str, float]:
+    """A number that is not known is left out: JSON has no word for it outside of readings."""
+    return {name: value for name, value in numbers.items() if math.isfinite(value)}
 
 
 def _reading(value: float) -> Reading:

@@ -84,7 +84,13 @@ class Moments(Struct):
 
 
 class JobSeries(Struct):
-    """The job's own signals as columns, and what each detector remembers of them."""
+    """The job's own signals as columns, and what each detector remembers of them.
+
+    Attributes:
+        normal: signal -> healthy level as it was last told.
+        dropped: signals of which it has to be told that nothing is known to be healthy any more.
+        rows: steps closed in this attempt.
+    """
 
     names: list[str] = field(default_factory=list)
     level: LevelShiftMemory | None = None
@@ -95,6 +101,7 @@ class JobSeries(Struct):
     sustained: dict[str, SustainedMemory] = field(default_factory=dict)
     schedule: dict[str, tuple[float, int]] = field(default_factory=dict)
     normal: dict[str, float] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
     rows: int = 0
 
 
@@ -116,13 +123,19 @@ class Saves(Struct):
 
 
 class EntitySignal(Struct):
-    """One signal over all entities of a kind: `counts` per reporter, shape (reporters,), the rest per entity."""
+    """One signal over all entities of a kind: `counts` per reporter, shape (reporters,), the rest per entity.
+
+    Attributes:
+        normal: healthy level over all entities as it was last told.
+        dropped: it has to be told that nothing is known to be healthy any more.
+    """
 
     level: LevelShiftMemory | None = None
     flag: SustainedMemory | None = None
     counts: Floats | None = None
     count_times: Floats | None = None
     normal: float | None = None
+    dropped: bool = False
 
 
 class Entities(Struct):

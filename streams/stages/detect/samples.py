@@ -10,13 +10,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from detectors.base import Alarm, Floats, grow
-from schemas.signals import signal_named
-from schemas.telemetry import Reading, SampleFrame, is_finite
+from detectors.sustained import Sustained
+from schemas.signals import Over, signal_named
+from schemas.telemetry import LARGEST, Reading, SampleFrame, is_finite
 from streams.stages.detect import phases, watched
-from streams.stages.detect.episodes import Found
+from streams.stages.detect.derive import by_rule
+from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
 from streams.stages.detect.series import SETTLING_STEPS
 
+_FLAG = Sustained(limit=0.5, rows=watched.FLAG_ROWS)
 MOMENT_SECONDS = 5.0
 BUSY_UTIL = 0.2
 
@@ -83,7 +86,7 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
         is_counter = signal.kind == "counter"
         row = _per_second(known, raw, moment.times) if is_counter else raw
         if np.isfinite(row).any():
-            vitals[rate_name(name) if is_counter else name] = _over(signal.over, row)
+            vitals[rate_name(name) if is_counter else name] = by_rule(signal.over, row)
         if not quiet:
             yield from _judge(attempt, moment, name, known, _per_entity(moment.entities, signal.over, row))
 
@@ -104,26 +107,46 @@ def _drop_idle_links(moment: Moment) -> None:
 
 
 def newly_normal(entities: Entities) -> dict[str, Reading]:
-    """The healthy levels over all entities that were learned or have changed since they were last told."""
+    """The healthy levels over all entities that were learned, have changed or were forgotten since they were told."""
     news: dict[str, Reading] = {}
     for name, known in entities.signals.items():
         if known.level is None:
             continue
-        signal = signal_named(name)
-        levels, _ = watched.entity_level_shift(name, signal.kind == "counter").baseline(known.level)
-        if np.isfinite(levels).any():
-            level = _over(signal.over, levels)
-            if level != known.normal:
-                known.normal = news[rate_name(name) if signal.kind == "counter" else name] = level
+        is_counter = signal_named(name).kind == "counter"
+        levels, _ = watched.entity_level_shift(name, is_counter).baseline(known.level)
+        level = by_rule(signal_named(name).over, levels) if np.isfinite(levels).any() else None
+        if known.dropped or (level is not None and level != known.normal):
+            known.normal = news[rate_name(name) if is_counter else name] = level
+            known.dropped = False
     return news
+
+
+def forget(samples: Samples) -> None:
+    """Learn anew what is normal: the configuration has changed."""
+    for name, known in _signals(samples):
+        if known.level is not None:
+            watched.entity_level_shift(name, signal_named(name).kind == "counter").relearn(known.level)
+            known.dropped = known.dropped or known.normal is not None
+
+
+def end_episodes(samples: Samples) -> None:
+    """The attempt has ended: what is still wrong in the next one is found once more."""
+    for _, known in _signals(samples):
+        if known.level is not None:
+            known.level.direction[:] = 0
+        known.flag = None
 
 
 def freeze(samples: Samples, frozen: bool) -> None:
     """Stop, or take up again, the learning of what is normal."""
+    for _, known in _signals(samples):
+        if known.level is not None:
+            known.level.frozen[:] = frozen
+
+
+def _signals(samples: Samples) -> Iterator[tuple[str, EntitySignal]]:
     for entities in samples.kinds.values():
-        for known in entities.signals.values():
-            if known.level is not None:
-                known.level.frozen[:] = frozen
+        yield from entities.signals.items()
 
 
 def rate_name(name: str) -> str:
@@ -160,7 +183,7 @@ def _enrol(entities: Entities, of: str, name: str, node: str) -> int:
     return entities.index[entity]
 
 
-def _per_entity(entities: Entities, rule: str, row: Floats) -> Floats:
+def _per_entity(entities: Entities, rule: Over, row: Floats) -> Floats:
     """Make one value per entity out of its reporters'."""
     if len(entities.names) == len(row):
         return row
@@ -169,7 +192,7 @@ def _per_entity(entities: Entities, rule: str, row: Floats) -> Floats:
     for entity in range(len(entities.names)):
         values = row[owner == entity]
         if np.isfinite(values).any():
-            merged[entity] = _over(rule, values)
+            merged[entity] = by_rule(rule, values)
     return merged
 
 
@@ -178,9 +201,9 @@ def _per_second(known: EntitySignal, row: Floats, times: Floats) -> Floats:
     width = len(row)
     counts = _widened(known.counts, width)
     moments = _widened(known.count_times, width)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         rate = (row - counts) / (times - moments)
-    rate = np.where((rate >= 0) & np.isfinite(rate), rate, np.nan)
+    rate = np.where((rate >= 0) & (rate <= LARGEST), rate, np.nan)
     seen = np.isfinite(row)
     known.counts = np.where(seen, row, counts)
     known.count_times = np.where(seen, times, moments)
@@ -210,17 +233,20 @@ def _judge(
     detector = watched.entity_level_shift(name, signal.kind == "counter")
     known.level = known.level or detector.blank(width)
     known.level = known.level if known.level.width == width else grow(detector, known.level, width)
+    harmless = np.zeros(width, dtype=np.bool_)
     for alarm in detector.update(known.level, moment.number, row):
         if alarm.over or watched.is_bad(signal, alarm.direction):
             yield alarm, _found("level_shift", name, attempt, moment, alarm)
-
-
-_FLAG = watched.Sustained(limit=0.5, rows=watched.FLAG_ROWS)
+        else:
+            harmless[alarm.series] = True
+    if harmless.any():
+        detector.relearn(known.level, harmless)
 
 
 def _found(detector: str, name: str, attempt: Attempt, moment: Moment, alarm: Alarm) -> Found:
     entities, of = moment.entities, moment.of
-    entity, node, rank = (column[alarm.series] for column in (entities.names, entities.nodes, entities.ranks))
+    place = alarm.series
+    entity, node, rank = entities.names[place], entities.nodes[place], entities.ranks[place]
     onset = min(alarm.onset * MOMENT_SECONDS, moment.time)
     return Found(
         detector=detector,
@@ -230,22 +256,8 @@ def _found(detector: str, name: str, attempt: Attempt, moment: Moment, alarm: Al
         time=moment.time,
         onset_time=onset,
         step=attempt.top_step if attempt.top_step >= 0 else None,
-        onset_step=_step_at(attempt, onset),
+        onset_step=step_at(attempt.moments, onset),
         nodes=(node,) if node else (),
         ranks=(rank,) if of == "gpu" and rank >= 0 else (),
         gpus=(entity,) if of == "gpu" else (),
     )
-
-
-def _step_at(attempt: Attempt, time: float) -> int | None:
-    """The step that was running at a moment: the first that ended after it."""
-    moments = attempt.moments
-    for step, ended in zip(moments.steps, moments.times, strict=True):
-        if ended >= time:
-            return step
-    return moments.steps[-1] if moments.steps else None
-
-
-def _over(rule: str, row: Floats) -> float:
-    by_rule = {"mean": np.nanmean, "median": np.nanmedian, "max": np.nanmax, "min": np.nanmin, "sum": np.nansum}
-    return float(by_rule[rule](row))

@@ -6,12 +6,14 @@ import numpy as np
 
 from detectors.base import Alarm
 from detectors.checkpoint import Checkpoint
-from schemas.telemetry import Event
+from schemas.telemetry import Event, as_count
 from schemas.wording import amount, step_words
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt, Saves
 
 _CHECKPOINT = Checkpoint()
+LONGEST_SECONDS = 30 * 86400.0
+"""No save takes a month: a longer one is in another unit."""
 
 
 def begun(saves: Saves, event: Event) -> None:
@@ -22,7 +24,7 @@ def begun(saves: Saves, event: Event) -> None:
 
 def is_blocking(event: Event) -> bool:
     """Tell whether training waits for this save."""
-    return event.data.get("mode", "sync") != "async"
+    return bool(event.data.get("mode", "sync") != "async")
 
 
 def finished(attempt: Attempt, event: Event) -> Iterator[tuple[Alarm, Found]]:
@@ -72,9 +74,10 @@ def _found(alarm: Alarm, step: int, time: float, seconds: float) -> Found:
 
 
 def _step(event: Event, otherwise: int) -> int:
-    step = event.data.get("step")
-    return step if isinstance(step, int) and not isinstance(step, bool) else otherwise
+    step = as_count(event.data.get("step"))
+    return otherwise if step is None else step
 
 
 def _seconds(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LONGEST_SECONDS
+    return float(value) if usable and isinstance(value, int | float) else None

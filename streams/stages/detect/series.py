@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from detectors.base import Alarm, Flags, grow
+from detectors.level_shift import LevelShift
 from detectors.nonfinite import NonFinite, mark
 from schemas.signals import signal_named
 from schemas.telemetry import Reading
@@ -44,7 +45,27 @@ def forget(series: JobSeries) -> None:
     if series.level is not None:
         watched.level_shift(tuple(series.names)).relearn(series.level)
     series.sustained.clear()
+    series.dropped = told_before(series)
     series.normal.clear()
+
+
+def told_before(series: JobSeries) -> list[str]:
+    """Name the signals of which a healthy level was told, and the pace of the job, which has none but follows them."""
+    known = {*series.dropped, *series.normal}
+    return sorted({*known, "interval_seconds"}) if known else []
+
+
+def carry_over(series: JobSeries) -> JobSeries:
+    """Hand what was learned to the next attempt; the episodes have ended with the one before."""
+    if series.level is not None:
+        series.level.direction[:] = 0
+    if series.spike is not None:
+        series.spike.direction[:] = 0
+    if series.nonfinite is not None:
+        series.nonfinite.kind[:] = 0
+    series.sustained.clear()
+    series.rows = 0
+    return series
 
 
 def reconfigured(series: JobSeries, closed: ClosedStep) -> bool:
@@ -62,11 +83,12 @@ def reconfigured(series: JobSeries, closed: ClosedStep) -> bool:
 
 
 def newly_normal(series: JobSeries) -> dict[str, Reading]:
-    """The healthy levels that were learned or have changed since they were last told."""
+    """The healthy levels that were learned or have changed since they were last told; None where one was forgotten."""
+    news: dict[str, Reading] = dict.fromkeys(series.dropped)
+    series.dropped.clear()
     if series.level is None:
-        return {}
+        return news
     levels, _ = watched.level_shift(tuple(series.names)).baseline(series.level)
-    news: dict[str, Reading] = {}
     for name, level in zip(series.names, levels.tolist(), strict=True):
         if np.isfinite(level) and series.normal.get(name) != level:
             series.normal[name] = news[name] = level
@@ -101,7 +123,7 @@ def _levels(attempt: Attempt, closed: ClosedStep, quiet: bool) -> Iterator[Findi
     _accept(detector, series, harmless)
 
 
-def _accept(detector: watched.LevelShift, series: JobSeries, harmless: Flags) -> None:
+def _accept(detector: LevelShift, series: JobSeries, harmless: Flags) -> None:
     """A change for the better is the new normal."""
     if harmless.any() and series.level is not None:
         detector.relearn(series.level, harmless)

@@ -7,7 +7,7 @@ import numpy as np
 from detectors.base import Alarm, grow
 from detectors.silence import Silence
 from schemas.wording import amount
-from streams.stages.detect.episodes import Found
+from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Voices
 
 _SILENCE = Silence()
@@ -59,7 +59,7 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
                 time=now,
                 onset_time=voices.latest[alarm.series],
                 step=attempt.top_step if attempt.top_step >= 0 else None,
-                onset_step=attempt.top_step if attempt.top_step >= 0 else None,
+                onset_step=step_at(attempt.moments, voices.latest[alarm.series]),
                 nodes=(node,),
                 text=(
                     f"nothing from {node} for {amount(SIGNAL, alarm.after)}, "

@@ -1,7 +1,7 @@
 """The detect stage itself: which record goes where, and what is said in which order."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
@@ -10,7 +10,7 @@ from schemas.topics import Record
 from streams.stages.detect import align, peers, phases, progress, samples, saves, series, silence
 from streams.stages.detect.attempt import enrol_frame, start
 from streams.stages.detect.derive import ClosedStep, derive
-from streams.stages.detect.episodes import Found, end_all, follow, note_moment
+from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
 from streams.stages.detect.memory import Attempt, DetectMemory, Entities, OpenStep
 from streams.stages.detect.repeats import is_repeated
 from streams.stages.stage import Sent
@@ -79,7 +79,7 @@ class Detect:
         if isinstance(record, Event):
             yield Sent("events", memory.key, record)
 
-    def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
+    def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Generator[Sent, None, Attempt]:
         """End the attempt before, and begin the one this record belongs to."""
         before = memory.attempt
         if before is not None:
@@ -88,6 +88,8 @@ class Detect:
             memory.attempt = start(record, before)
         else:
             memory.attempt = Attempt(number=record.attempt)
+        if before is not None and memory.attempt.series is not before.series:
+            memory.attempt.series.dropped = series.told_before(before.series)
         return memory.attempt
 
     def _end(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
@@ -96,6 +98,7 @@ class Detect:
         for step in align.close_all(attempt.alignment):
             yield from self._close(memory, attempt, step)
         attempt.ended = time
+        samples.end_episodes(memory.samples)
         for detection in end_all(attempt, attempt.alignment.last_closed, time):
             yield Sent("detections", memory.key, detection)
 
@@ -124,9 +127,10 @@ class Detect:
                 yield from self._follow(memory, attempt, saves.finished(attempt, event))
 
     def _reconfigure(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
-        """Something else is normal from now on."""
+        """Something else is normal from now on: what was held against the old level has ended, and nothing else."""
         series.forget(attempt.series)
-        for detection in end_all(attempt, attempt.alignment.last_closed, time):
+        samples.forget(memory.samples)
+        for detection in end_all(attempt, attempt.alignment.last_closed, time, held_against_normal):
             yield Sent("detections", memory.key, detection)
 
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
@@ -197,6 +201,8 @@ class Detect:
     def _follow(
         self, memory: DetectMemory, attempt: Attempt, findings: Iterable[tuple[Alarm, Found]]
     ) -> Iterator[Sent]:
+        if attempt.ended is not None:
+            return  # what a job does that has ended is nobody's trouble
         for alarm, found in findings:
             for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
                 yield Sent("detections", memory.key, detection)

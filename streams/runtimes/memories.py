@@ -1,0 +1,81 @@
+"""The memories of all keys of one log, each true at an offset of it. Both runtimes keep theirs so."""
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+
+from schemas.telemetry import Inbound, Tick
+from streams.line import Line, LineMemory
+from streams.stages.stage import Sent
+from streams.stores.pack import Unreadable, pack, unpack
+from streams.stores.store import Snapshot
+
+EVERYBODY = "*"
+"""Key of the ticks: they concern every job of a log."""
+MARK = ""
+"""Key of the snapshot that says up to which offset all memories are true."""
+NOTHING = -1
+"""The offset before the first."""
+
+
+class Memories:
+    """Feeds records to the line, each key with its own memory.
+
+    Attributes:
+        keys: the memories.
+        mark: offset at which all of them were true when they were loaded; `NOTHING` without snapshots.
+        lost: keys whose snapshot could not be read back, with the reason.
+    """
+
+    def __init__(self, line: Line, snapshots: Iterable[Snapshot] = ()) -> None:
+        self._line = line
+        self.keys: dict[str, LineMemory] = {}
+        self.mark = NOTHING
+        self.lost: list[str] = []
+        self._true_at: dict[str, int] = {}
+        self._changed: set[str] = set()
+        for snapshot in snapshots:
+            self._load(snapshot)
+
+    def feed(self, offset: int, record: Inbound) -> list[Sent]:
+        """Run a record through the line; a key that already knows this offset is left alone."""
+        keys = sorted(self.keys) if isinstance(record, Tick) else [record.job]
+        said: list[Sent] = []
+        for key in keys:
+            if offset <= self._true_at.get(key, NOTHING):
+                continue
+            memory = self.keys.get(key)
+            if memory is None:
+                memory = self.keys[key] = self._line.blank(key)
+            said += self._line.feed(memory, record)
+            self._changed.add(key)
+        return said
+
+    def snapshots(self, offset: int) -> list[Snapshot]:
+        """Write the memories that have changed since the last call, and the mark, true at an offset."""
+        changed = [Snapshot(key, offset, _pack(self.keys[key])) for key in sorted(self._changed)]
+        self._changed.clear()
+        return [*changed, Snapshot(MARK, offset, b"")]
+
+    def _load(self, snapshot: Snapshot) -> None:
+        if snapshot.key == MARK:
+            self.mark = snapshot.offset
+            return
+        try:
+            parts = msgspec.msgpack.decode(snapshot.data, type=list[bytes])
+            self.keys[snapshot.key] = self._unpack(snapshot.key, parts)
+            self._true_at[snapshot.key] = snapshot.offset
+        except (Unreadable, msgspec.DecodeError) as fault:
+            self.lost.append(f"{snapshot.key}: {fault}")
+
+    def _unpack(self, key: str, parts: list[bytes]) -> LineMemory:
+        rows = self._line.rows
+        if len(parts) != len(rows):
+            raise Unreadable(f"{len(parts)} stages, this is {len(rows)}")
+        stages: list[Struct] = [unpack(part, row.stage.memory) for part, row in zip(parts, rows, strict=True)]
+        return LineMemory(key=key, stages=stages)
+
+
+def _pack(memory: LineMemory) -> bytes:
+    return msgspec.msgpack.encode([pack(stage) for stage in memory.stages])

@@ -1,0 +1,109 @@
+"""Scenes with known truth, and what each detector claims to find in them."""
+
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from detectors.base import AnyDetector, Floats
+from detectors.checkpoint import Checkpoint
+from detectors.level_shift import LevelShift
+from detectors.nonfinite import ABSENT, NAN, NonFinite
+from detectors.silence import Silence
+from detectors.slow_rank import SlowRank
+from detectors.spike import Spike
+from detectors.stalled import Stalled
+from detectors.sustained import Sustained
+
+Scene = tuple[Floats, set[tuple[int, int]]]
+"""Rows of shape (rows, series), and the episodes in it as (series, onset)."""
+
+
+def _noise(rows: int, width: int, seed: int) -> Floats:
+    return np.random.default_rng(seed).normal(size=(rows, width))
+
+
+def _shifts(seed: int, noise: float) -> Scene:
+    rows = 10.0 + 10.0 * noise * _noise(400, 6, seed)
+    rows[150:230, 1] *= 1.2
+    rows[200:, 3] *= 0.7
+    rows[::40, 2] *= 3.0
+    rows[::2, 4] *= 1.2
+    return rows, {(1, 150), (3, 200)}
+
+
+def _spikes(seed: int, noise: float) -> Scene:
+    rows = 2.0 + 6.0 * np.exp(-np.arange(500) / 60)[:, None] + noise * _noise(500, 4, seed)
+    rows[300:304, 0] += 1.5
+    rows[400, 2] = 0.0
+    return rows, {(0, 300), (2, 400)}
+
+
+def _slow(seed: int, noise: float) -> Scene:
+    rows = 2.0 * (1 + noise * _noise(160, 12, seed))
+    rows[60:, 7] *= 1.3
+    rows[90:, 2] *= 1.5
+    return rows, {(7, 60), (2, 90)}
+
+
+def _hot(seed: int, noise: float) -> Scene:
+    rows = 0.2 + noise * _noise(120, 4, seed)
+    rows[40:60, 1] = 1.0
+    rows[70:75, 2] = 1.0
+    return rows, {(1, 40)}
+
+
+def _broken(seed: int, noise: float) -> Scene:
+    rows = np.zeros((200, 4))
+    rows[120:150, 1] = ABSENT
+    rows[60, 2] = NAN
+    rows[:, 3] = np.where(np.arange(200) % 5 == 0, 0.0, ABSENT)
+    return rows, {(1, 120), (2, 60)}
+
+
+def _ages(seed: int, noise: float) -> Scene:
+    rows = 5.0 * (np.arange(200)[:, None] % np.array([3, 4, 6, 5])) + noise * np.abs(_noise(200, 4, seed))
+    rows[96:, 2] = 5.0 * np.arange(104)
+    return rows, {(2, 96)}
+
+
+def _saves(seed: int, noise: float) -> Scene:
+    rows = np.column_stack((10.0 + noise * np.abs(_noise(60, 1, seed)[:, 0]), np.full(60, 900.0)))
+    rows[30:40, 0] = 45.0
+    return rows, {(0, 30)}
+
+
+class Case(Struct, frozen=True):
+    """A detector, a scene with known truth, and what it claims.
+
+    Attributes:
+        make: builds it.
+        scene: takes a seed and a strength of noise.
+        healthy: a value that is healthy when it never changes.
+        scales: it finds the same in a * rows + b for these (a, b).
+        ordered: True where the series mean different things, so that their order matters.
+        alone: True where a series is judged without looking at the others.
+    """
+
+    make: Callable[[], AnyDetector]
+    scene: Callable[[int, float], Scene]
+    healthy: float
+    scales: tuple[tuple[float, float], ...] = ()
+    ordered: bool = False
+    alone: bool = True
+
+
+CASES = {
+    "level_shift": Case(LevelShift, _shifts, 7.0, scales=((4.0, 0.0), (0.001, 0.0), (-3.0, 0.0))),
+    "level_shift, absolute": Case(
+        lambda: LevelShift(worth=0.0, floor=0.0), _shifts, 7.0, scales=((4.0, 32.0), (0.001, -5.0), (-2.0, 1.0))
+    ),
+    "spike": Case(Spike, _spikes, 3.0, scales=((4.0, 0.0), (0.5, 0.0), (-3.0, 0.0))),
+    "spike, absolute": Case(lambda: Spike(worth=0.0), _spikes, 3.0, scales=((4.0, 64.0), (0.25, -16.0))),
+    "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
+    "sustained": Case(lambda: Sustained(limit=0.5, rows=10), _hot, 0.0),
+    "nonfinite": Case(NonFinite, _broken, 0.0),
+    "stalled": Case(lambda: Stalled(floor=60.0), _ages, 0.0),
+    "silence": Case(lambda: Silence(floor=60.0), _ages, 0.0, alone=False),
+    "checkpoint": Case(Checkpoint, _saves, 12.0, ordered=True),
+}
