@@ -119,7 +119,8 @@ def _is_whole_node(found: tuple[Detection, ...], facts: Facts) -> bool:
     nodes = {facts.rank_nodes.get(rank, "") for rank in ranks}
     if len(nodes) != 1 or len(ranks) < 2:
         return False
-    return len(ranks) >= 0.75 * facts.node_ranks.get(nodes.pop(), len(ranks) + 1)
+    on_it = facts.node_ranks.get(nodes.pop())
+    return on_it is not None and len(ranks) >= 0.75 * on_it
 
 
 def _levels(signal: str, normal: float, present: float) -> str:

@@ -110,7 +110,8 @@ def _shares(candidates: list[Weighed], leading: str) -> tuple[RankedCause, ...]:
     """Turn weights into shares of belief; `unknown` always holds the share of a cause with no evidence at all."""
     known = [(one.cause.cause, one.weight) for one in candidates]
     everything = [*known, (UNKNOWN, 0.0)]
-    sizes = [math.exp(weight / TEMPERATURE) for _, weight in everything]
+    most = max(weight for _, weight in everything)
+    sizes = [math.exp((weight - most) / TEMPERATURE) for _, weight in everything]
     total = sum(sizes)
     ranked = [
         RankedCause(cause=name, score=round(size / total, 4), weight=round(weight, 3))

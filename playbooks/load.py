@@ -1,7 +1,8 @@
 """YAML to causes and playbooks, strictly: what is not known is refused, with the file and the field."""
 
+import math
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import yaml
@@ -65,14 +66,40 @@ def _read_all(folder: Path, wanted: type[T]) -> list[tuple[Path, T]]:
 
 def _read(path: Path, wanted: type[T]) -> T:
     try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+        plain = yaml.load(path.read_text(encoding="utf-8"), Loader=_Strict)  # noqa: S506  # a safe loader, stricter
         return msgspec.convert(plain, wanted)
-    except UnicodeDecodeError as fault:
-        raise BadPlaybook(f"{path.name}: not YAML: no UTF-8 at byte {fault.start}") from None
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark is not None else ""
         raise BadPlaybook(f"{path.name}:{line} not YAML: {getattr(fault, 'problem', fault)}") from None
     except msgspec.ValidationError as fault:
-        detail, _, field = str(fault).partition(" - at ")
-        raise BadPlaybook(f"{path.name}: {field.strip('`').removeprefix('$.') or 'top level'}: {detail}") from None
+        detail, _, place = str(fault).partition(" - at ")
+        field = place.rpartition(" in ")[2].strip("`").removeprefix("$.")
+        raise BadPlaybook(f"{path.name}: {field or 'top level'}: {detail}") from None
+    except (OSError, ValueError, RecursionError) as fault:
+        raise BadPlaybook(f"{path.name}: cannot be read: {fault}") from None
+
+
+class _Strict(yaml.SafeLoader):
+    """YAML without traps: of two fields of one name YAML takes the last, and no limit can be held against NaN."""
+
+    def compose_mapping_node(self, anchor: dict[Any, yaml.Node]) -> yaml.MappingNode:  # Any: PyYAML's own
+        """Read a mapping; refuse a second field of the same name."""
+        node = super().compose_mapping_node(anchor)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(problem=f"{key.value} stands twice", problem_mark=key.start_mark)
+                seen.add(key.value)
+        return node
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        """Read a number; refuse what is none."""
+        number = float(super().construct_yaml_float(node))
+        if not math.isfinite(number):
+            raise yaml.MarkedYAMLError(problem=f"{node.value} is no number", problem_mark=node.start_mark)
+        return number
+
+
+_Strict.add_constructor("tag:yaml.org,2002:float", _Strict.construct_yaml_float)

@@ -106,6 +106,8 @@ def lower_bound(values: list[float]) -> float:
 
 def _judge_level(trial: Trial, over: bool) -> Finding:
     assert trial.baseline is not None
+    if trial.baseline <= 0:
+        return Finding("no_data", "a healthy level of nothing measures nothing")
     verify = trial.verify
     bound, wanted = lower_bound(trial.after), verify.at_least * trial.baseline
     words = (

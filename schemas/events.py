@@ -88,6 +88,11 @@ EVENTS = (
     EventKind("incident.closed", "a person closed the incident", ("by", "cause", "legitimate"), "incident"),
     EventKind("exporter.restarted", "a metrics source started anew", ("exporter",)),
     EventKind("source.gap", "a source could not be read", ("source", "from", "to", "reason")),
+    EventKind(
+        "history.lost",
+        "a worker had to go on without part of what was sent",
+        ("since", "until", "messages", "reason"),
+    ),
     EventKind("agent.dropped", "an agent lost records", ("samples", "events")),
 )
 # fmt: on

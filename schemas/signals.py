@@ -162,6 +162,7 @@ _COMMUNICATION = (
     _signal("rdma_*", "", "system", "network", "up", "RDMA counters", kind="counter", floor=50.0, over="sum"),
     _signal("nccl_bus_bytes_per_second", "bytes/s", "system", "network", "down", "bus bandwidth of collectives", worth=0.1),
     _signal("nccl_latency_seconds", "s", "system", "network", "up", "time of one collective", worth=0.3),
+    _signal("source_age_seconds", "s", "system", "monitoring", "up", "since a source last spoke", over="max"),
     _signal("clock_offset_seconds", "s", "system", "monitoring", "both", "clock against the reference", floor=2.0, over="max"),
 )
 

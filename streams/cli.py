@@ -2,7 +2,7 @@
 
 import typer
 
-from streams.commands import demo, incidents, policy, records, reference, replaying, serving
+from streams.commands import demo, incidents, kafka, policy, records, reference, replaying, serving
 
 app = typer.Typer(
     name="trainmaster",
@@ -12,13 +12,14 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("run")(serving.run)
+app.command("worker")(kafka.worker)
 app.command("agent")(serving.agent)
 app.command("replay")(replaying.replay)
 app.command("simulate")(replaying.simulate)
 app.add_typer(incidents.app, name="incidents")
 app.add_typer(policy.app, name="playbooks")
 app.add_typer(records.taints, name="taints")
-app.add_typer(records.topics, name="topics")
+app.add_typer(kafka.topics, name="topics")
 app.command("postmortem")(records.postmortem)
 app.command("schemas")(records.schemas)
 app.command("reference")(reference.reference)

@@ -72,8 +72,8 @@ class Service:
         Args:
             ready: called with the page's address once the server listens.
         """
-        for key in self.runtime.memories.lost:
-            _log.warning("memory could not be read back and starts empty: %s", key)
+        for key, why in self.runtime.memories.lost.items():
+            _log.warning("memory of %s could not be read back and starts empty: %s", key, why)
         # The server raises a signal again once it has ended; without a handler of ours that would cut the rest short.
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
@@ -120,7 +120,7 @@ class Service:
 
     async def _tick(self) -> None:
         """Put moments into the journal, so that the line can tell silence without reading a clock."""
-        while True:
+        while self.settings.tick:
             now = unix_seconds()
             tick = encode(Tick(time=now, every=self.settings.tick))
             await asyncio.to_thread(self.journal.append, [(EVERYBODY, tick)], now)

@@ -32,6 +32,8 @@ class KafkaSettings(BaseModel):
         group: of the workers.
         session: seconds after which a worker that fell silent loses its partitions.
         start: seconds within which everything has to be reached.
+        deliver: seconds until something that Kafka has not confirmed counts as failed, and the worker ends.
+        reread: messages that are read again at most where a memory is missing.
     """
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
@@ -50,6 +52,8 @@ class KafkaSettings(BaseModel):
     group: str = "trainmaster"
     session: Annotated[float, Field(ge=1.0, le=300.0)] = 15.0
     start: Seconds = 20.0
+    deliver: Annotated[float, Field(ge=1.0)] = 30.0
+    reread: Annotated[int, Field(ge=0)] = 500_000
 
 
 class RedisSettings(BaseModel):
@@ -81,7 +85,7 @@ class Settings(BaseSettings):
         link: where people reach the page, for links in messages; "" means the server's own address.
         lateness: seconds a record may come late and still be used.
         hold: seconds a finding waits for others before it opens an incident.
-        tick: seconds from one tick to the next.
+        tick: seconds from one tick to the next; 0 for none: silence is then judged by the other sources alone.
         snapshot: seconds from one snapshot of memory to the next.
         causes: folder with causes instead of the ones that ship.
         playbooks: folder with playbooks instead of the ones that ship.
@@ -104,7 +108,7 @@ class Settings(BaseSettings):
     link: str = ""
     lateness: Annotated[float, Field(ge=0)] = 10.0
     hold: Annotated[float, Field(ge=0)] = 10.0
-    tick: Seconds = 5.0
+    tick: Annotated[float, Field(ge=0)] = 5.0
     snapshot: Seconds = 10.0
     causes: Path | None = None
     playbooks: Path | None = None

@@ -1,4 +1,4 @@
-"""`trainmaster taints`, `postmortem`, `topics`, `schemas` and `killswitch`: what is kept, and what it looks like."""
+"""`trainmaster taints`, `postmortem`, `schemas` and `killswitch`: what is kept, and what it looks like."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,15 +13,13 @@ from schemas.action import TaintRecord
 from schemas.codec import encode
 from schemas.incident import Incident
 from schemas.json_schemas import files
-from schemas.topics import TOPICS
 from streams.commands.client import DEFAULT_URL, Client, part
-from streams.commands.output import fail, give, give_lines, say, show
+from streams.commands.output import fail, give, give_lines, say
 from streams.taints import skipped_iterations
 
 FOLDER = Path(schema_package.__file__ or "").parent / "json"
 Url = Annotated[str, typer.Option("--url", help="Address of the server.")]
 taints = typer.Typer(no_args_is_help=True, help="The ledger of contaminated steps.")
-topics = typer.Typer(no_args_is_help=True, help="The streams.")
 
 
 class Format(StrEnum):
@@ -43,29 +41,6 @@ def export(
         give_lines([encode(record).decode() for record in records])
     else:
         give_lines([" ".join(map(str, skipped_iterations(records)))])
-
-
-@topics.command("show")
-def show_topics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """The table of topics."""
-    rows = [topic for topic in TOPICS if topic.key]
-    if as_json:
-        give([{name: getattr(row, name) for name in ("name", "key", "partitions", "retention_hours")} for row in rows])
-        return
-    show(
-        "",
-        ("topic", "key", "partitions", "kept", "what"),
-        [
-            (
-                row.name,
-                row.key,
-                str(row.partitions),
-                "last of each key" if row.compacted else f"{row.retention_hours} h",
-                row.meaning,
-            )
-            for row in rows
-        ],
-    )
 
 
 def postmortem(incident: str, url: Url = DEFAULT_URL) -> None:

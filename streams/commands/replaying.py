@@ -1,6 +1,7 @@
 """`trainmaster replay` and `trainmaster simulate`: recorded and invented telemetry."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,10 @@ from streams.agents.simulation.scenarios import SCENARIOS
 from streams.commands.output import fail, give, give_lines, say, show
 from streams.commands.serving import Config, settings_or_fail
 from streams.install import build_line, checked_playbooks
+from streams.kafka.connection import NoKafka, client_arguments
+from streams.kafka.log_producer import LogProducer, NotDelivered
+from streams.kafka.simulated_job import feed
+from streams.kafka.topic_admin import require_topics
 from streams.replay import Outcome, lines_of, summary
 from streams.replay import replay as run_lines
 from streams.settings import BadSettings, Settings
@@ -43,14 +48,22 @@ def simulate(
     scenario: Annotated[str, typer.Argument(help="Name of the scenario; `list` names them all.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     defects: Annotated[bool, typer.Option(help="Lose, repeat, delay and reorder a little.")] = False,
+    kafka: Annotated[bool, typer.Option("--kafka", help="Send it to Kafka instead of printing it.")] = False,
+    speed: Annotated[float, typer.Option(min=0, help="With --kafka: times real time; 0 as fast as may be.")] = 0.0,
+    per_message: Annotated[int, typer.Option(min=1, help="With --kafka: records in a message.")] = 50,
+    config: Config = None,
 ) -> None:
-    """Print the telemetry of a simulated job as JSONL."""
+    """Print the telemetry of a simulated job as JSONL, or feed Kafka with it."""
     if scenario == "list":
         give_lines(sorted(SCENARIOS))
         return
     if scenario not in SCENARIOS:
         fail(f"there is no scenario {scenario}; `trainmaster simulate list` names them")
-    for line in simulated_lines(scenario, seed, defects):
+    lines = simulated_lines(scenario, seed, defects)
+    if kafka:
+        _feed_kafka(settings_or_fail(config), lines, per_message, speed)
+        return
+    for line in lines:
         sys.stdout.buffer.write(line)
 
 
@@ -64,6 +77,16 @@ def run_or_fail(settings: Settings, file: str, playbooks: Path | None = None) ->
         fail(str(fault))
     except (OSError, EOFError) as fault:
         fail(f"{file}: {getattr(fault, 'strerror', None) or fault}")
+
+
+def _feed_kafka(settings: Settings, lines: Iterator[bytes], per_message: int, speed: float) -> None:
+    try:
+        telemetry = require_topics(settings.kafka)["telemetry"]
+        producer = LogProducer(client_arguments(settings.kafka), telemetry.name, settings.kafka.deliver, "simulate")
+        say(f"{feed(lines, producer, per_message, speed)} records sent to {telemetry.name}")
+        producer.close()
+    except (NoKafka, BadSettings, NotDelivered) as fault:
+        fail(str(fault))
 
 
 def _differences(before: Plain, after: Plain) -> list[Plain]:

@@ -9,9 +9,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from schemas.codec import BadRecord, decode, split
-from schemas.dead import DeadLetter
 from schemas.telemetry import Tick
 from streams.clock import unix_seconds
+from streams.dead_letter import dead_letter
 from streams.feed.body import read_body
 from streams.feed.problems import Problem
 from streams.feed.reply import json_reply
@@ -20,7 +20,6 @@ from streams.stores.store import Archive, Journal
 
 FAULTS_SHOWN = 20
 DEAD_FILED = 1_000
-RAW_KEPT = 64 << 10
 
 
 class LineFault(Struct, frozen=True):
@@ -90,19 +89,7 @@ class Ingest:
         return Taken(len(good), len(bad), offset, faults)
 
     def _file_dead(self, bad: list[tuple[int, BadRecord]], source: str, number: int, now: float) -> None:
-        letters = [
-            DeadLetter(
-                reason=fault.reason,
-                path=fault.path,
-                detail=fault.detail,
-                source=source,
-                offset=number,
-                line=line,
-                raw=fault.raw[:RAW_KEPT],
-                time=now,
-            )
-            for line, fault in bad[:DEAD_FILED]
-        ]
+        letters = [dead_letter(fault, source, number, line, now) for line, fault in bad[:DEAD_FILED]]
         if letters:
             self._archive.put([Sent("dead", source, letter) for letter in letters], 0)
 

@@ -10,6 +10,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAlreadyExistsError
 from msgspec import Struct
 
+from schemas.codec import Plain
 from schemas.topics import TOPICS, Topic
 from streams.kafka.connection import NoKafka, bootstrap, client_arguments, topic_name
 from streams.settings import KafkaSettings
@@ -24,11 +25,13 @@ class Standing(Struct, frozen=True):
         name: with its prefix.
         wanted: partitions by the table or the settings.
         found: partitions on the broker; 0 where the topic is missing.
+        id: of this making of the topic: a topic that is deleted and made again has another one.
     """
 
     name: str
     wanted: int
     found: int
+    id: str = ""
 
     @property
     def fault(self) -> str:
@@ -57,17 +60,8 @@ def compare(settings: KafkaSettings) -> list[Standing]:
         NoKafka: the broker cannot be asked.
     """
     with admin(settings) as client:
-        found = {
-            one["name"]: len(one["partitions"]) for one in client.describe_topics(_names(settings)) if one["partitions"]
-        }
-    return [
-        Standing(
-            topic_name(settings, topic.name),
-            partitions_of(settings, topic),
-            found.get(topic_name(settings, topic.name), 0),
-        )
-        for topic in shared_topics()
-    ]
+        found = {one["name"]: one for one in client.describe_topics(_names(settings)) if one["partitions"]}
+    return [_standing(settings, topic, found.get(topic_name(settings, topic.name))) for topic in shared_topics()]
 
 
 def apply(settings: KafkaSettings) -> list[Standing]:
@@ -92,15 +86,17 @@ def apply(settings: KafkaSettings) -> list[Standing]:
     return compare(settings)
 
 
-def require_topics(settings: KafkaSettings) -> None:
-    """Refuse to go on with topics that are missing or have another number of partitions.
+def require_topics(settings: KafkaSettings) -> dict[str, Standing]:
+    """Refuse to go on with topics that are missing or have another number of partitions; give them by their stream.
 
     Raises:
         NoKafka: names the topics.
     """
-    faults = [one.fault for one in compare(settings) if one.fault]
+    standings = compare(settings)
+    faults = [one.fault for one in standings if one.fault]
     if faults:
         raise NoKafka(f"{'; '.join(faults[:3])}{' ...' if len(faults) > 3 else ''}; run `trainmaster topics apply`")
+    return {topic.name: one for topic, one in zip(shared_topics(), standings, strict=True)}
 
 
 @contextlib.contextmanager
@@ -126,6 +122,13 @@ def admin(settings: KafkaSettings) -> Iterator[KafkaAdminClient]:
         raise NoKafka(_words(settings, fault)) from None
     finally:
         client.close()
+
+
+def _standing(settings: KafkaSettings, topic: Topic, found: Plain | None) -> Standing:
+    name, wanted = topic_name(settings, topic.name), partitions_of(settings, topic)
+    if found is None:
+        return Standing(name, wanted, 0)
+    return Standing(name, wanted, len(found["partitions"]), str(found["topic_id"]))
 
 
 def _configuration(topic: Topic) -> dict[str, str]:

@@ -5,15 +5,14 @@ what Kafka is to the other runtime: everything that is said is a function of it,
 and changes nothing.
 """
 
-from schemas.codec import BadRecord, decode
-from schemas.dead import DeadLetter
-from schemas.telemetry import Tick
+from schemas.codec import BadRecord, decode, encode
+from schemas.telemetry import Inbound, Tick
+from streams.dead_letter import dead_letter
 from streams.line import Line
+from streams.runtimes.lost_history import Loss, LostHistory, of_jobs
 from streams.runtimes.memories import Memories
 from streams.stages.stage import Sent
 from streams.stores.store import Archive, Entry, Journal, Snapshots
-
-DEAD_BYTES = 65536
 
 
 class Embedded:
@@ -44,6 +43,8 @@ class Embedded:
         self.memories = Memories(line, [one for one in stored if one is not None])
         self.offset = max(0, self.memories.mark)
         self.taken = 0
+        self._received = self.memories.since or 0.0
+        self._losses = {key: self._loss(key, why) for key, why in self.memories.lost.items()}
 
     def work(self) -> int:
         """Take the next records of the journal; give how many there were.
@@ -55,32 +56,32 @@ class Embedded:
         for entry in entries:
             said += self._take(entry)
         if entries:
-            self.offset = entries[-1].offset
+            self.offset, self._received = entries[-1].offset, entries[-1].received
             self.archive.put(said, self.offset)
         return len(entries)
 
     def save(self) -> None:
         """Write the memories that have changed, true at the present offset."""
-        self.snapshots.save(self.memories.snapshots(self.offset))
+        self.snapshots.save(self.memories.snapshots(self.offset, self._received))
         self.journal.trim(self.offset - self.kept)
 
     def _take(self, entry: Entry) -> list[Sent]:
         try:
             record = decode(entry.raw)
         except BadRecord as fault:
-            return [Sent("dead", entry.key, _dead(entry, fault))]
+            return [Sent("dead", entry.key, dead_letter(fault, "journal", entry.offset, 0, entry.received))]
         self.taken += not isinstance(record, Tick)
+        self._report(record, entry)
         return self.memories.feed(entry.offset, record)
 
+    def _report(self, record: Inbound, entry: Entry) -> None:
+        """Say on the journal itself that a job goes on without its past."""
+        if isinstance(record, Tick) or record.job not in self._losses:
+            return
+        event = self._losses.pop(record.job).look(record)
+        if event is not None:
+            self.journal.append([(record.job, encode(event))], entry.received)
 
-def _dead(entry: Entry, fault: BadRecord) -> DeadLetter:
-    return DeadLetter(
-        reason=fault.reason,
-        path=fault.path,
-        detail=fault.detail,
-        source="journal",
-        offset=entry.offset,
-        line=0,
-        raw=fault.raw[:DEAD_BYTES],
-        time=entry.received,
-    )
+    def _loss(self, key: str, why: str) -> LostHistory:
+        reason = f"its memory could not be read back: {why}"
+        return LostHistory(0, Loss(0, self.memories.mark + 1, None, reason), of_jobs({key}))

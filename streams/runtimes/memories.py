@@ -25,14 +25,16 @@ class Memories:
     Attributes:
         keys: the memories.
         mark: offset at which all of them were true when they were loaded; `NOTHING` without snapshots.
-        lost: keys whose snapshot could not be read back, with the reason.
+        since: Unix seconds of the message at that offset; None without snapshots.
+        lost: key -> why its snapshot could not be read back.
     """
 
     def __init__(self, line: Line, snapshots: Iterable[Snapshot] = ()) -> None:
         self._line = line
         self.keys: dict[str, LineMemory] = {}
         self.mark = NOTHING
-        self.lost: list[str] = []
+        self.since: float | None = None
+        self.lost: dict[str, str] = {}
         self._true_at: dict[str, int] = {}
         self._changed: set[str] = set()
         for snapshot in snapshots:
@@ -52,22 +54,27 @@ class Memories:
             self._changed.add(key)
         return said
 
-    def snapshots(self, offset: int) -> list[Snapshot]:
-        """Write the memories that have changed since the last call, and the mark, true at an offset."""
+    def snapshots(self, offset: int, time: float) -> list[Snapshot]:
+        """Write the memories that have changed since the last call, and the mark, true at an offset.
+
+        Args:
+            offset: of the last record that was fed.
+            time: Unix seconds of that record's arrival.
+        """
         changed = [Snapshot(key, offset, _pack(self.keys[key])) for key in sorted(self._changed)]
         self._changed.clear()
-        return [*changed, Snapshot(MARK, offset, b"")]
+        return [*changed, Snapshot(MARK, offset, msgspec.msgpack.encode(time))]
 
     def _load(self, snapshot: Snapshot) -> None:
         if snapshot.key == MARK:
-            self.mark = snapshot.offset
+            self.mark, self.since = snapshot.offset, msgspec.msgpack.decode(snapshot.data, type=float)
             return
         try:
             parts = msgspec.msgpack.decode(snapshot.data, type=list[bytes])
             self.keys[snapshot.key] = self._unpack(snapshot.key, parts)
             self._true_at[snapshot.key] = snapshot.offset
         except (Unreadable, msgspec.DecodeError) as fault:
-            self.lost.append(f"{snapshot.key}: {fault}")
+            self.lost[snapshot.key] = str(fault)
 
     def _unpack(self, key: str, parts: list[bytes]) -> LineMemory:
         rows = self._line.rows

@@ -32,12 +32,13 @@ class RedisSnapshots:
         self._save = client.register_script(_SAVE)
 
     def save(self, snapshots: Sequence[Snapshot]) -> None:
-        """Keep the newest of each key."""
-        with self._client.pipeline(transaction=False) as pipeline:
-            for one in snapshots:
-                keys = [self._key(one.key), self._index]
-                self._save(keys=keys, args=[one.offset, one.data, KEPT_SECONDS, one.key], client=pipeline)
-            pipeline.execute()
+        """Keep the newest of each key; the last one is written only when all before it are."""
+        for part in (snapshots[:-1], snapshots[-1:]):
+            with self._client.pipeline(transaction=False) as pipeline:
+                for one in part:
+                    keys = [self._key(one.key), self._index]
+                    self._save(keys=keys, args=[one.offset, one.data, KEPT_SECONDS, one.key], client=pipeline)
+                pipeline.execute()
 
     def load(self, key: str) -> Snapshot | None:
         """Give the newest of a key."""

@@ -58,7 +58,7 @@ class Snapshots(Protocol):
     """Memory of keys; a save with a smaller offset than the stored one is ignored."""
 
     def save(self, snapshots: Sequence[Snapshot]) -> None:
-        """Keep the newest of each key."""
+        """Keep the newest of each key; the last one is written only when all before it are."""
         ...
 
     def load(self, key: str) -> Snapshot | None:

@@ -100,6 +100,41 @@ def test_changes_arrive_by_themselves(worked_feed: Feed, browser: Browser, incid
     asyncio.run(look())
 
 
+def test_the_recovery_is_drawn(worked_feed: Feed, browser: Browser, incident: Callable[..., Incident]) -> None:
+    """After an incident has ended its curves go on for a while: the proof of a cure is what comes after it."""
+    end = START + 3_900
+    over = incident(revision=2, state="resolved", end_step=18_399, end_time=end, updated_time=end + 5)
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until(STANDS)
+            worked_feed.put("incidents", over)
+            await tab.until("document.querySelector('#head .state').innerText === 'resolved'")
+            worked_feed.put("vitals", Vitals(job="wm-64", attempt=1, step=18_450, time=end + 90, values={"loss": 7.77}))
+            await tab.until("document.querySelector('[data-signal=loss] .signal-value').innerText === '7.77'")
+
+    asyncio.run(look())
+
+
+OVERLAPS = """(() => {
+  const boxes = [...document.querySelectorAll('.flag')].map((flag) => flag.getBoundingClientRect());
+  return boxes.some((a, i) => boxes.some((b, k) =>
+    i < k && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+})()"""
+
+
+def test_flags_hide_no_other(shared_feed: Feed, browser: Browser) -> None:
+    """However close the marks are, each flag can be read."""
+
+    async def look() -> None:
+        async with browser.open(shared_feed.url) as tab:
+            await tab.until(STANDS)
+            await tab.until("document.querySelectorAll('.flag').length >= 4")
+            assert not await tab.value(OVERLAPS)
+
+    asyncio.run(look())
+
+
 def test_a_paused_page_stands_still(worked_feed: Feed, browser: Browser, incident: Callable[..., Incident]) -> None:
     """While paused the curves do not move, but incidents still arrive."""
 

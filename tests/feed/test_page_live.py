@@ -29,14 +29,15 @@ COLOURS = (
 async def _beside_the_job(service: Service, browser: Browser, watch: Callable[[Tab], Awaitable[None]]) -> None:
     """Serve, let the job run, and watch the page until the watching is done."""
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    async with asyncio.TaskGroup() as group:
-        group.create_task(service.run(address.set_result))
-        url = await address
-        job = group.create_task(SimulatedAgent(seeded("brief64", 1), url, speed=SPEED).run())
-        async with browser.open(url) as tab:
+    serving = asyncio.create_task(service.run(address.set_result))
+    job = asyncio.create_task(SimulatedAgent(seeded("brief64", 1), await address, speed=SPEED).run())
+    try:
+        async with browser.open(await address) as tab:
             await watch(tab)
+    finally:
         job.cancel()
         service.stop()
+        await asyncio.wait([serving, job])
 
 
 async def _grows(tab: Tab) -> None:

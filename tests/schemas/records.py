@@ -21,9 +21,7 @@ any_data = st.dictionaries(
     st.text(max_size=6),
     st.recursive(
         leaves,
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)
-        ),
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
         max_leaves=6,
     ),
     max_size=4,

@@ -78,7 +78,10 @@ def test_the_limit_is_for_each_record() -> None:
     """A body may be longer than a record may be."""
     body = (ONE + b"\n") * 50
     assert [isinstance(one, Event) for one in decode_all(body, limit=len(ONE))] == [True] * 50
-    assert [isinstance(one, BadRecord) for one in decode_all(ONE + b"\n" + TWO + b" x", limit=len(ONE))] == [False, True]
+    assert [isinstance(one, BadRecord) for one in decode_all(ONE + b"\n" + TWO + b" x", limit=len(ONE))] == [
+        False,
+        True,
+    ]
 
 
 def test_unknown_fields_are_no_error() -> None:

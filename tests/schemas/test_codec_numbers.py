@@ -2,9 +2,11 @@
 
 import json
 import math
+from collections.abc import Callable
 
 import msgspec
 import pytest
+from msgspec import Struct
 
 from schemas.codec import BadRecord, decode, encode, encode_msgpack, from_wire, to_wire
 from schemas.detection import Detection, Vitals
@@ -79,7 +81,7 @@ def test_absent_null_zero_and_not_finite_are_four_things() -> None:
 
 
 @pytest.mark.parametrize("write", [encode, encode_msgpack], ids=["JSON", "MessagePack"])
-def test_what_is_written_has_no_bare_word(write: type[encode]) -> None:
+def test_what_is_written_has_no_bare_word(write: Callable[[Struct], bytes]) -> None:
     """Neither form of ours holds a number that is not finite: any reader of either can read it."""
     values = {"a": [math.nan, math.inf, -math.inf, None]}
     frame = StepFrame(job="j", attempt=1, node="n", seq=0, time=NOW, step=1, ranks=[0, 1, 2, 3], values=values)

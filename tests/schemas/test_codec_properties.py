@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import BadRecord, decode_all, decode, encode, encode_msgpack, from_wire
+from schemas.codec import BadRecord, decode, decode_all, encode, encode_msgpack, from_wire
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from tests.schemas.records import any_telemetry, plain_event, plain_step
 

@@ -11,7 +11,7 @@ from schemas.signals import SIGNALS, Bad, Kind, Over, Signal, signal_named
 
 UNITS = {"", "s", "1/s", "bytes", "bytes/s", "tokens/s", "share", "TFLOP/s", "W", "Celsius", "MHz"}
 FAMILIES = [signal for signal in SIGNALS if "*" in signal.name]
-OF_THE_BRIEF = """
+OF_THE_DESIGN = """
 loss valid_loss grad_norm learning_rate loss_scale skipped tokens tokens_per_second step_seconds compute_seconds
 wait_seconds loader_seconds optimizer_seconds mfu bubble_share checkpoint_seconds checkpoint_bytes source_share.web
 length_share.2048 bad_sample_share sampler_cursor duplicate_samples_total skipped_samples_total packing_waste gpu_util
@@ -21,7 +21,7 @@ pcie_width cpu_util iowait load memory_available_bytes swap_used_bytes oom_kills
 disk_read_bytes_per_second nic_errors_total retransmits_total link_downs_total rdma_out_of_sequence
 storage_read_bytes_per_second storage_latency_seconds storage_retries_total storage_errors_total cache_hit_ratio
 nccl_bus_bytes_per_second nccl_latency_seconds loader_share checkpoint_share interval_seconds
-""".split()
+"""
 
 
 @pytest.fixture(params=SIGNALS, ids=lambda signal: signal.name)
@@ -86,7 +86,7 @@ def test_members_with_their_own_row() -> None:
     assert signal_named("throttle_hw_slowdown").bad == "up"
 
 
-@pytest.mark.parametrize("name", OF_THE_BRIEF)
+@pytest.mark.parametrize("name", OF_THE_DESIGN.split())
 def test_the_quantities_of_the_design_are_there(name: str) -> None:
     """What the design names is in the table, itself or by its family."""
     assert signal_named(name).part != "unknown"

@@ -48,7 +48,7 @@ def test_readings_stand_for_ranks(ranks: list[int], values: dict[str, list[float
 
 def test_samples_stand_for_ids() -> None:
     """Every list has one reading per id; ranks are given for all ids or for none; an id may stand twice."""
-    with pytest.raises(ValueError, match="values.a: 1 readings for 2 ids"):
+    with pytest.raises(ValueError, match=r"values\.a: 1 readings for 2 ids"):
         SampleFrame(**ENVELOPE, of="gpu", ids=["g", "h"], values={"a": [1.0]})
     with pytest.raises(ValueError, match="ranks: 1 for 2 ids"):
         SampleFrame(**ENVELOPE, of="gpu", ids=["g", "h"], ranks=[1])

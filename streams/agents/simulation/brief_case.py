@@ -7,7 +7,7 @@ from streams.agents.simulation.storage_faults import SharedCheckpointPath, Stora
 ONSET = 18_000
 _LOADER_SHARES = ((0, 0.03), (10, 0.03), (120, 0.18), (200, 0.22), (300, 0.25), (800, 0.27))
 _RELIEFS = ((28, 36), (68, 76), (108, 116), (148, 156), (186, 194), (222, 230), (256, 264))
-"""Waves of 26 to 36 steps, 8 steps of relief between them; the last relief ends at 18,264, before the save at 18,300."""
+"""Waves of 26 to 36 steps, 8 of relief between; the last relief ends at 18,264, before the save at 18,300."""
 _LOSS = (
     (17_560, 2.316),
     (17_980, 2.31),

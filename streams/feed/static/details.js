@@ -68,7 +68,10 @@ function actions(incident, requests, handlers) {
     return make("section", {}, make("h3", {}, "Actions"), make("p", { class: "quiet" }, "No playbook has matched."));
   }
   const views = new Map(requests.map((view) => [view.request.id, view]));
-  const rows = incident.actions.map((entry) => row(entry, views.get(entry.request), handlers));
+  const rows = incident.actions.map((entry) => {
+    const view = views.get(entry.request);
+    return row(entry, view, view?.answer ?? approvalOf(entry, requests), handlers);
+  });
   return make(
     "section",
     {},
@@ -82,7 +85,14 @@ function actions(incident, requests, handlers) {
   );
 }
 
-function row(entry, view, handlers) {
+/** Who allowed it: what runs after an approval is a request of its own, and the answer stands at the one that asked. */
+function approvalOf(entry, requests) {
+  if (entry.reason !== "approved") return undefined;
+  const isSame = ({ request }) => ["playbook", "action", "target"].every((name) => request[name] === entry[name]);
+  return requests.findLast((view) => view.answer && isSame(view) && view.request.time <= entry.time)?.answer;
+}
+
+function row(entry, view, answer, handlers) {
   const end = ending(entry);
   const details = [...new Set([entry.detail, view?.result?.detail])].filter(Boolean);
   const cells = [
@@ -90,7 +100,7 @@ function row(entry, view, handlers) {
     [make("b", {}, entry.action), make("span", { class: "quiet small line" }, entry.playbook)],
     [entry.target],
     [spoken(entry.decision), make("span", { class: "quiet small line" }, `${spoken(entry.reason)} · mode ${entry.mode}`)],
-    [make("span", { class: `result ${end.tone}` }, end.text), view?.answer && make("span", { class: "quiet small line" }, view.answer)],
+    [make("span", { class: `result ${end.tone}` }, end.text), answer && make("span", { class: "quiet small line" }, answer)],
     details.map((text) => make("span", { class: "quiet line" }, text)),
     [view && isWaiting(view) && answers(view.request, handlers)],
   ];

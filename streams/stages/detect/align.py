@@ -14,9 +14,15 @@ LEARNING = 3
 MOST_OPEN = 4096
 
 
-def add(alignment: Alignment, frame: StepFrame) -> bool:
-    """Put a frame to its step; False when that step is closed already."""
+def add(alignment: Alignment, frame: StepFrame, now: float, lateness: float) -> bool:
+    """Put a frame to its step; False when that step is closed already.
+
+    A source that comes too late for its step but within the lateness was not waited for, being new or back from an
+    absence; from the next step on it is.
+    """
     if frame.step <= alignment.last_closed:
+        if now - frame.time <= lateness:
+            alignment.sources.setdefault(frame.node, FrameSource(last_step=frame.step, every=frame.every)).misses = 0
         return False
     step = alignment.open.get(frame.step)
     if step is None:

@@ -50,7 +50,7 @@ def follow(job: str, cluster: str, attempt: Attempt, alarm: Alarm, found: Found)
     if alarm.over:
         if active is not None:
             del attempt.active[place]
-            yield ended(active, found.step, found.time)
+            yield ended(active, *_last(attempt, alarm, found))
         return
     if active is None:
         detection = _raised(job, cluster, attempt.number, alarm, found)
@@ -104,6 +104,13 @@ def step_at(moments: Moments, time: float) -> int | None:
         if ended >= time:
             return step
     return moments.steps[-1] if moments.steps else None
+
+
+def _last(attempt: Attempt, alarm: Alarm, found: Found) -> tuple[int | None, float]:
+    """The last step and moment concerned: an end is found some rows later than it was."""
+    if not found.stepped:
+        return found.step, found.time
+    return alarm.index, time_of(attempt.moments, alarm.index, found.time)
 
 
 def _raised(job: str, cluster: str, attempt: int, alarm: Alarm, found: Found) -> Detection:

@@ -106,7 +106,7 @@ class JobSeries(Struct):
 
 
 class Peers(Struct):
-    """Own work of every rank, and a slow average of its parts, one array per part, shape (ranks,)."""
+    """What is known of every rank's own work: a slow average of it and of its parts, one array each, shape (ranks,)."""
 
     slow: SlowRankMemory | None = None
     parts: dict[str, Floats] = field(default_factory=dict)
@@ -175,7 +175,12 @@ class Voices(Struct):
 
 
 class Attempt(Struct):
-    """Everything that dies with an attempt."""
+    """Everything that dies with an attempt.
+
+    Attributes:
+        progress: Unix seconds of the last progress; None before the first step.
+        settled: Unix seconds at which the first steps, which teach nothing, had ended; None before.
+    """
 
     number: int
     started: float | None = None
@@ -195,6 +200,7 @@ class Attempt(Struct):
     stall_checked: int = -1
     gpu_util: float | None = None
     total_steps: int = 0
+    settled: float | None = None
     voices: Voices = field(default_factory=Voices)
     active: dict[str, Detection] = field(default_factory=dict)
 

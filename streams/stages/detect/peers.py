@@ -13,6 +13,7 @@ from streams.stages.detect.memory import Attempt, Participants, Peers
 
 _SLOW_RANK = SlowRank()
 _SMOOTHING = 0.1
+_WHOLE = "own_seconds"
 _EXPLAINS = 0.5
 """A part is named when it holds at least this share of the excess."""
 
@@ -44,10 +45,11 @@ def _full(row: Floats, width: int) -> Floats:
 
 
 def _average(peers: Peers, closed: ClosedStep, width: int) -> None:
-    for name in OWN_PARTS:
-        if name not in closed.ranks:
-            continue
-        row = _full(closed.ranks[name], width)
+    rows = {name: closed.ranks[name] for name in OWN_PARTS if name in closed.ranks}
+    if closed.own is not None:
+        rows[_WHOLE] = closed.own
+    for name, given in rows.items():
+        row = _full(given, width)
         mean = _full(peers.parts[name], width) if name in peers.parts else row.copy()
         mean = np.where(np.isnan(mean), row, mean + _SMOOTHING * np.nan_to_num(row - mean))
         peers.parts[name] = mean
@@ -81,7 +83,7 @@ def _found(attempt: Attempt, alarm: Alarm, closed: ClosedStep) -> Found:
 
 
 def explaining_part(peers: Peers, people: Participants, series: int) -> tuple[str, float]:
-    """Name the part of a rank's work that holds most of its excess over the peers' median, and its share of it."""
+    """Name the part of a rank's work that holds most of its excess over its peers, and the share of it."""
     groups = np.array(people.groups)
     same = groups == groups[series]
     excess: dict[str, float] = {}
@@ -89,9 +91,9 @@ def explaining_part(peers: Peers, people: Participants, series: int) -> tuple[st
         others = mean[same[: len(mean)]]
         if series < len(mean) and np.isfinite(mean[series]) and np.isfinite(others).any():
             excess[name] = float(mean[series] - np.nanmedian(others))
-    total = sum(value for value in excess.values() if value > 0)
-    if not excess or total <= 0:
+    whole = excess.pop(_WHOLE, 0.0)
+    if not excess or whole <= 0:
         return "", 0.0
     name = max(excess, key=lambda part: excess[part])
-    share = excess[name] / total
+    share = min(excess[name] / whole, 1.0)
     return (name.removesuffix("_seconds"), share) if share >= _EXPLAINS else ("", 0.0)

@@ -71,6 +71,7 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
     return Found(
         detector="stalled",
         signal="interval_seconds",
+        stepped=False,
         time=now,
         step=step,
         onset_step=step,

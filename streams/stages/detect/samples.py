@@ -17,7 +17,6 @@ from streams.stages.detect import phases, watched
 from streams.stages.detect.derive import by_rule
 from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
-from streams.stages.detect.series import SETTLING_STEPS
 
 _FLAG = Sustained(limit=0.5, rows=watched.FLAG_ROWS)
 MOMENT_SECONDS = 5.0
@@ -93,8 +92,8 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
 
 def _is_quiet(attempt: Attempt, moment: Moment) -> bool:
     """Before its first steps a job loads and compiles, and in a checkpoint its GPUs idle: nothing of that is normal."""
-    starting = attempt.number > 0 and attempt.series.rows <= SETTLING_STEPS
     begin = moment.number * MOMENT_SECONDS
+    starting = attempt.number > 0 and (attempt.settled is None or begin < attempt.settled)
     return starting or bool(phases.covering(attempt.phases, begin - MOMENT_SECONDS, begin + MOMENT_SECONDS))
 
 
@@ -248,14 +247,15 @@ def _found(detector: str, name: str, attempt: Attempt, moment: Moment, alarm: Al
     place = alarm.series
     entity, node, rank = entities.names[place], entities.nodes[place], entities.ranks[place]
     onset = min(alarm.onset * MOMENT_SECONDS, moment.time)
+    told = min((alarm.index + 1) * MOMENT_SECONDS, moment.time)
     return Found(
         detector=detector,
         signal=name,
         subject=f"{of}:{entity}",
         stepped=False,
-        time=moment.time,
+        time=told,
         onset_time=onset,
-        step=attempt.top_step if attempt.top_step >= 0 else None,
+        step=step_at(attempt.moments, told) if alarm.over else attempt.top_step if attempt.top_step >= 0 else None,
         onset_step=step_at(attempt.moments, onset),
         nodes=(node,) if node else (),
         ranks=(rank,) if of == "gpu" and rank >= 0 else (),

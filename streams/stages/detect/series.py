@@ -32,6 +32,8 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[Fin
     """
     series = attempt.series
     series.rows += 1
+    if series.rows == SETTLING_STEPS:
+        attempt.settled = closed.time
     if reconfigured(series, closed):
         forget(series)
     yield from _levels(attempt, closed, quiet=explained or series.rows <= SETTLING_STEPS)

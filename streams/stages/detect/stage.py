@@ -140,7 +140,7 @@ class Detect:
         if isinstance(frame, StepFrame):
             enrol_frame(attempt.participants, frame)
             progress.advanced(attempt, frame.step, frame.time)
-            memory.counters.late += not align.add(attempt.alignment, frame)
+            memory.counters.late += not align.add(attempt.alignment, frame, memory.clock, self.lateness)
         elif isinstance(frame, SampleFrame):
             memory.counters.late += not samples.add(memory.samples, frame)
 

@@ -1,0 +1,139 @@
+"""Records into the log with kafka-python: for agents, the HTTP ingest, and people. It blocks, so use it on a thread.
+
+Idempotence stays off: with it, this client (3.0.12) falls silent for ever when a batch it has already sent once runs
+out of time. Repetition is harmless here, silence is not; a producer that falls silent all the same is replaced.
+"""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+from kafka.producer.future import FutureRecordMetadata
+from msgspec import Struct
+
+from streams.clock import monotonic_seconds
+from streams.kafka.connection import Arguments
+
+_log = logging.getLogger(__name__)
+MESSAGE_BYTES = 512 << 10
+MESSAGE_RECORDS = 500
+BLOCK_SECONDS = 2.0
+REQUEST_SECONDS = 10.0
+LINGER_MS = 20
+CLOSE_SECONDS = 1.0
+
+
+class NotDelivered(RuntimeError):
+    """Kafka has not confirmed it; the same again later."""
+
+
+class Parcel(Struct, frozen=True):
+    """Records of one job in one message."""
+
+    job: str
+    body: bytes
+
+
+class LogProducer:
+    """Puts records into one topic.
+
+    Args:
+        arguments: how to reach Kafka.
+        topic: its name on the broker.
+        seconds: until something that was not confirmed counts as failed.
+        name: of this client.
+    """
+
+    def __init__(self, arguments: Arguments, topic: str, seconds: float, name: str) -> None:
+        self._arguments, self._topic, self._seconds, self._name = arguments, topic, seconds, name
+        self._lock = threading.Lock()
+        self._producer: KafkaProducer | None = None
+
+    def deliver(self, parcels: Sequence[Parcel]) -> None:
+        """Send parcels and wait until Kafka has them.
+
+        Raises:
+            NotDelivered: it has not; some of them may have arrived all the same.
+        """
+        producer = self._open()
+        try:
+            futures = [producer.send(self._topic, key=one.job.encode(), value=one.body) for one in parcels]
+            self._wait(producer, futures)
+        except KafkaError as fault:
+            raise NotDelivered(type(fault).__name__) from None
+
+    def close(self) -> None:
+        """Send what is there, and end."""
+        with self._lock:
+            producer, self._producer = self._producer, None
+        if producer is not None:
+            _close(producer, self._seconds)
+
+    def _wait(self, producer: KafkaProducer, futures: Sequence[FutureRecordMetadata]) -> None:
+        """Wait for reports; a producer that reports nothing for twice the time-out has fallen silent."""
+        deadline = monotonic_seconds() + 2 * self._seconds
+        for future in futures:
+            try:
+                future.get(timeout=max(0.0, deadline - monotonic_seconds()))
+            except KafkaError:
+                if not future.is_done:
+                    self._replace(producer)
+                raise
+
+    def _open(self) -> KafkaProducer:
+        with self._lock:
+            if self._producer is None:
+                try:
+                    self._producer = self._made()
+                except (KafkaError, OSError) as fault:
+                    raise NotDelivered(type(fault).__name__) from None
+            return self._producer
+
+    def _made(self) -> KafkaProducer:
+        return KafkaProducer(
+            enable_idempotence=False,
+            acks="all",
+            max_in_flight_requests_per_connection=1,
+            delivery_timeout_ms=int(1000 * self._seconds),
+            request_timeout_ms=int(1000 * min(REQUEST_SECONDS, self._seconds / 2)),
+            bootstrap_timeout_ms=int(1000 * BLOCK_SECONDS),
+            max_block_ms=int(1000 * BLOCK_SECONDS),
+            max_request_size=2 * MESSAGE_BYTES,
+            linger_ms=LINGER_MS,
+            compression_type="lz4",
+            client_id=self._name,
+            **self._arguments,
+        )
+
+    def _replace(self, silent: KafkaProducer) -> None:
+        _log.warning("the producer has reported nothing for %.0f s and is replaced", 2 * self._seconds)
+        with self._lock:
+            if self._producer is silent:
+                self._producer = None
+        threading.Thread(target=_close, args=(silent, CLOSE_SECONDS), daemon=True).start()
+
+
+def parcels(job: str, records: Sequence[bytes]) -> Iterator[Parcel]:
+    r"""Put the records of a job into as few messages as may be: a message costs the workers the same, whatever it holds.
+
+    >>> [one.body for one in parcels("j", [b"{1}", b"{2}"])]
+    [b'{1}\\n{2}']
+    """
+    part: list[bytes] = []
+    size = 0
+    for record in records:
+        if part and (size + len(record) > MESSAGE_BYTES or len(part) == MESSAGE_RECORDS):
+            yield Parcel(job, b"\n".join(part))
+            part, size = [], 0
+        part.append(record)
+        size += len(record) + 1
+    if part:
+        yield Parcel(job, b"\n".join(part))
+
+
+def _close(producer: KafkaProducer, seconds: float) -> None:
+    with contextlib.suppress(KafkaError, OSError):
+        producer.close(timeout=seconds)
