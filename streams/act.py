@@ -17,18 +17,22 @@ from msgspec import structs
 from playbooks.actions.action import AnyAction
 from playbooks.actions.catalogue import ACTIONS
 from playbooks.actions.work import Outcome, Work, pieces, together
-from playbooks.ports import Ports
 from playbooks.retry import Retry
 from schemas.action import Request, Result
 from schemas.codec import encode, from_wire
+from schemas.incident import Incident
 from schemas.telemetry import Event
 from streams.act_settings import ActSettings
+from streams.footing import Footing
 from streams.one_try import Busy, OneTry
 from streams.stages.stage import Sent
-from streams.stores.store import Archive, Journal, Leases
+from streams.stores.store import Archive, Intake, Leases, Numbers
 
 SOURCE = "act"
 PAGE = 500
+INCIDENT_SECONDS = 0.5
+INCIDENT_TRIES = 20
+"""How long, and how often, to wait for the incident of a request before there is none."""
 _WORDS = {"done": "action.done", "failed": "action.failed", "refused": "action.refused", "expired": "action.refused"}
 _log = logging.getLogger(__name__)
 DEFAULTS = ActSettings()
@@ -42,8 +46,9 @@ class Runner:
     Args:
         archive: where requests come from and results go to.
         leases: who may act, once; and the kill switch.
-        journal: where the pure line learns how it ended.
-        ports: the ways out.
+        intake: where the pure line learns how it ended.
+        numbers: what numbers the events of all runners.
+        footing: the ways out.
         settings: see there.
         actions: the catalogue.
         after: sequence of the feed to begin after; 0 looks at every request, and skips those that have a result.
@@ -54,8 +59,9 @@ class Runner:
         self,
         archive: Archive,
         leases: Leases,
-        journal: Journal,
-        ports: Ports,
+        intake: Intake,
+        numbers: Numbers,
+        footing: Footing,
         settings: ActSettings = DEFAULTS,
         *,
         actions: Mapping[str, AnyAction] = ACTIONS,
@@ -64,15 +70,16 @@ class Runner:
     ) -> None:
         self._archive = archive
         self._leases = leases
-        self._journal = journal
-        self._ports = ports
+        self._intake = intake
+        self._numbers = numbers
+        self._ports = footing.ports
         self._settings = settings
         self._actions = actions
         self._read = after
         self._wake_line = wake_line
         self._serving: dict[str, int] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._try = OneTry(archive, leases, ports, settings)
+        self._try = OneTry(archive, leases, footing, settings)
         self._woken = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -122,12 +129,13 @@ class Runner:
 
     async def _serve(self, request: Request) -> None:
         try:
-            self._conclude(request, await self._outcome(request))
+            outcome = await self._outcome(request)
+            await asyncio.to_thread(self._conclude, request, outcome)
         finally:
             del self._serving[request.id]
 
     async def _outcome(self, request: Request) -> Outcome:
-        action, revisions = self._actions.get(request.action), self._archive.revisions(request.incident)
+        action, revisions = self._actions.get(request.action), await self._revisions(request)
         if action is None or not revisions:
             return Outcome("refused", f"no action {request.action}" if action is None else "no such incident")
         try:
@@ -140,6 +148,14 @@ class Runner:
         async with asyncio.TaskGroup() as group:
             tasks = {work.name: group.create_task(self._until_ended(request, action, work)) for work in works}
         return together({name: task.result() for name, task in tasks.items()})
+
+    async def _revisions(self, request: Request) -> list[Incident]:
+        """Give what is known of the incident; a copy of the log may bring the request a moment earlier."""
+        clock, tries = self._ports.clock, 0
+        while not (revisions := self._archive.revisions(request.incident)) and tries < INCIDENT_TRIES:
+            await clock.sleep(INCIDENT_SECONDS)
+            tries += 1
+        return revisions
 
     async def _until_ended(self, request: Request, action: AnyAction, work: Work) -> Outcome:
         """Try a piece until it has ended or its schedule has: the one retry loop."""
@@ -166,8 +182,8 @@ class Runner:
         """Tell the pure line, then the archive; with a result on file nobody looks at the request again."""
         incident, now = self._archive.incident(request.incident), self._ports.clock.now()
         time = request.time if incident is None else incident.updated_time
-        event = event_of(request, outcome, self._journal.last() + 1, time)
-        self._journal.append([(request.job, encode(event))], now)
+        event = event_of(request, outcome, self._numbers.following(SOURCE), time)
+        self._intake.append([(request.job, encode(event))], now)
         result = Result(
             request=request.id,
             incident=request.incident,

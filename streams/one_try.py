@@ -6,11 +6,11 @@ import logging
 from playbooks.actions.action import AnyAction
 from playbooks.actions.standing import lapsed
 from playbooks.actions.work import Outcome, Work
-from playbooks.ports import Ports
 from playbooks.retry import Finished, Refused, Retry
 from schemas.action import Request
 from streams.act_settings import ActSettings
-from streams.stores.store import Archive, Leases
+from streams.footing import Footing
+from streams.stores.store import Archive, FencedOff, Lease, Leases, StoreAway
 
 _log = logging.getLogger(__name__)
 
@@ -25,17 +25,23 @@ class OneTry:
     The kill switch stops what acts on jobs and nodes; people are still told, and the record is still kept.
     """
 
-    def __init__(self, archive: Archive, leases: Leases, ports: Ports, settings: ActSettings) -> None:
+    def __init__(self, archive: Archive, leases: Leases, footing: Footing, settings: ActSettings) -> None:
         self._archive = archive
         self._leases = leases
-        self._ports = ports
+        self._footing = footing
         self._settings = settings
         self._slots = asyncio.Semaphore(settings.at_once)
 
     async def __call__(self, request: Request, action: AnyAction, work: Work) -> Outcome | Retry:
         """Try; what has ended is noted before the target is given back."""
+        try:
+            return await self._try(request, action, work)
+        except StoreAway as fault:
+            return Retry(str(fault))
+
+    async def _try(self, request: Request, action: AnyAction, work: Work) -> Outcome | Retry:
         async with self._slots:
-            holder, now = f"{self._settings.holder}/{work.key}", self._ports.clock.now()
+            holder, now = f"{self._settings.holder}/{work.key}", self._footing.ports.clock.now()
             lease = self._leases.acquire(work.target, holder, now, self._settings.lease_seconds)
             if lease is None:
                 return Busy(f"{work.target} is in other hands")
@@ -43,7 +49,7 @@ class OneTry:
                 if not self._leases.begin(work.key, lease):
                     return self._noted(work.key) or Busy(f"{work.target} was taken over by somebody else")
                 known = self._noted(work.message) or self._forbidden(request, action)
-                ended = known or await self._run(request, action, work)
+                ended = known or self._unfit(action) or await self._run(request, action, work, lease)
                 if isinstance(ended, Outcome):
                     self._note(work, ended)
                 return ended
@@ -71,13 +77,21 @@ class OneTry:
         stopper = None if action.risk == "none" else self._leases.stopped_by()
         return None if stopper is None else Outcome("refused", f"the kill switch is on, turned by {stopper}")
 
-    async def _run(self, request: Request, action: AnyAction, work: Work) -> Outcome | Retry:
+    def _unfit(self, action: AnyAction) -> Retry | None:
+        why = "" if action.risk == "none" else self._footing.unfit()
+        return Retry(why) if why else None
+
+    async def _run(self, request: Request, action: AnyAction, work: Work, lease: Lease) -> Outcome | Retry:
         try:
             async with asyncio.timeout(self._settings.try_seconds):
-                ending = await action.run(request, work.params, self._ports)
+                ending = await action.run(request, work.params, self._footing.under(lease))
         except TimeoutError:
             late = f"no end within {self._settings.try_seconds:g} s"
             return Retry(late) if action.risk == "none" else Outcome("failed", f"{late}; it may have been done")
+        except StoreAway:
+            raise
+        except FencedOff as fault:
+            return Busy(str(fault))
         except Exception as fault:  # noqa: BLE001 - the fault of one action must not stop the others
             _log.error("action %s of request %s raised %s", request.action, request.id, _place(fault))
             return Outcome("failed", f"a fault of the action itself: {_place(fault)}")

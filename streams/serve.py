@@ -13,7 +13,9 @@ from schemas.telemetry import Tick
 from streams.act import Runner
 from streams.clock import monotonic_seconds, unix_seconds
 from streams.feed.app import create_app
+from streams.feed.health import Health
 from streams.feed.server import FeedServer
+from streams.footing import Alone
 from streams.install import build_line
 from streams.ports.aiohttp_http import AiohttpHttp
 from streams.ports.real_ports import real_ports
@@ -24,6 +26,7 @@ from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from streams.stores.numbers import SqliteNumbers
 from streams.stores.snapshots import SqliteSnapshots
 
 IDLE_SECONDS = 0.2
@@ -50,6 +53,7 @@ class Service:
         self.journal = SqliteJournal(self.database)
         self.archive = SqliteArchive(self.database)
         self.leases = SqliteLeases(self.database)
+        self.numbers = SqliteNumbers(self.database)
         self._http = AiohttpHttp()
         self._ports = real_ports(
             self.archive,
@@ -61,7 +65,15 @@ class Service:
         )
         self.runtime = Embedded(line, self.journal, SqliteSnapshots(self.database), self.archive)
         token = settings.token.get_secret_value() if settings.token is not None else None
-        app = create_app(self.journal, self.archive, self.leases, wake=self._wake, token=token)
+        app = create_app(
+            self.journal,
+            self.archive,
+            self.leases,
+            self.numbers,
+            Health(self.journal, self.archive),
+            wake=self._wake,
+            token=token,
+        )
         self._server = FeedServer(app, settings.host, settings.port, token)
         self._work, self._ending = threading.Event(), threading.Event()
         self._runner: Runner | None = None
@@ -78,7 +90,9 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
         async with self._http:
-            self._runner = Runner(self.archive, self.leases, self.journal, self._ports, wake_line=self._wake)
+            self._runner = Runner(
+                self.archive, self.leases, self.journal, self.numbers, Alone(self._ports), wake_line=self._wake
+            )
             async with asyncio.TaskGroup() as group:
                 side = [
                     group.create_task(self._runner.run()),

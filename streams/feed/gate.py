@@ -93,7 +93,7 @@ class Gate:
         assert self._token is not None
         scheme, _, presented = headers.get("authorization", "").partition(" ")
         # Compared in full, so that the time it takes tells nothing of how much was right.
-        return hmac.compare_digest(presented.strip().encode(), self._token) and scheme.lower() == "bearer"
+        return hmac.compare_digest(presented.strip().encode("latin-1"), self._token) and scheme.lower() == "bearer"
 
 
 def _is_foreign(headers: Headers) -> bool:

@@ -16,10 +16,11 @@ from streams.feed.body import read_body
 from streams.feed.problems import Problem
 from streams.feed.reply import json_reply
 from streams.stages.stage import Sent
-from streams.stores.store import Archive, Journal
+from streams.stores.store import Archive, Intake
 
 FAULTS_SHOWN = 20
 DEAD_FILED = 1_000
+MAX_RECORDS = 200_000
 
 
 class LineFault(Struct, frozen=True):
@@ -52,8 +53,8 @@ class Ingest:
         wake: called after records were appended, on the event loop's thread.
     """
 
-    def __init__(self, journal: Journal, archive: Archive, wake: Callable[[], None]) -> None:
-        self._journal = journal
+    def __init__(self, intake: Intake, archive: Archive, wake: Callable[[], None]) -> None:
+        self._intake = intake
         self._archive = archive
         self._wake = wake
 
@@ -77,19 +78,25 @@ class Ingest:
     def _take(self, body: bytes, source: str, now: float) -> Taken:
         good: list[tuple[str, bytes]] = []
         bad: list[tuple[int, BadRecord]] = []
-        for line, raw in enumerate(split(body)):
+        rejected = 0
+        records = split(body)
+        if len(records) > MAX_RECORDS:
+            raise Problem(413, f"The body holds more than {MAX_RECORDS:,} records; send it in several.")
+        for line, raw in enumerate(records):
             try:
                 good.append((_job_of(raw), raw))
             except BadRecord as fault:
-                bad.append((line, fault))
+                rejected += 1
+                if rejected <= DEAD_FILED:
+                    bad.append((line, fault))
         # The good ones first: a crash in between leaves bad ones unfiled, and the sender repeats the whole body.
-        offset = self._journal.append(good, now)
+        offset = self._intake.append(good, now)
         self._file_dead(bad, source, _number_of(body), now)
         faults = [LineFault(line, fault.reason, fault.path, fault.detail) for line, fault in bad[:FAULTS_SHOWN]]
-        return Taken(len(good), len(bad), offset, faults)
+        return Taken(len(good), rejected, offset, faults)
 
     def _file_dead(self, bad: list[tuple[int, BadRecord]], source: str, number: int, now: float) -> None:
-        letters = [dead_letter(fault, source, number, line, now) for line, fault in bad[:DEAD_FILED]]
+        letters = [dead_letter(fault, source, number, line, now) for line, fault in bad]
         if letters:
             self._archive.put([Sent("dead", source, letter) for letter in letters], 0)
 

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from streams.feed.reply import json_reply
+from streams.stores.store import StoreAway
 
 PROBLEM_JSON = "application/problem+json"
 
@@ -78,6 +79,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Problem, _own)
     app.add_exception_handler(HTTPException, _of_framework)
     app.add_exception_handler(RequestValidationError, _of_validation)
+    app.add_exception_handler(StoreAway, _away)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -96,6 +98,10 @@ def _of_validation(_: Request, fault: Exception) -> Response:
     errors = [FieldFault(_place(error), str(error["msg"])) for error in fault.errors()]
     detail = f"{errors[0].field}: {errors[0].detail}" if errors else "The call cannot be read."
     return Problem(422, detail, errors=errors).response()
+
+
+def _away(_: Request, fault: Exception) -> Response:
+    return Problem(503, f"{fault}; try again.", headers={"Retry-After": "2"}).response()
 
 
 def _unexpected(_: Request, __: Exception) -> Response:

@@ -71,16 +71,18 @@ class Requests:
         if request is None:
             raise missing("request", request_id)
         with self._one_at_a_time:
-            earlier = self._leases.finished(_key(request_id))
-            if earlier is not None:
-                if earlier.startswith(answer):
-                    return False
-                raise Problem(409, f"Request {request_id!r} was {earlier}.")
-            self._check_open(request)
-            # First the event, then the note of it: a crash in between repeats the event, which changes nothing.
-            self._operator.append(f"request.{answer}", request, {"by": by})
-            self._leases.finish(_key(request_id), f"{answer} by {by}")
-        return True
+            is_new = self._leases.finished(_key(request_id)) is None
+            if is_new:
+                self._check_open(request)
+            # The answer that was noted first stands, whichever server noted it. Only then comes the event; a crash in
+            # between is made good by whoever answers again.
+            stands = self._leases.finish(_key(request_id), f"{answer} by {by}")
+            if not stands.startswith(answer):
+                raise Problem(409, f"Request {request_id!r} was {stands}.")
+            if self._leases.finished(f"{_key(request_id)}:said") is None:
+                self._operator.append(f"request.{answer}", request, {"by": stands.removeprefix(f"{answer} by ")})
+                self._leases.finish(f"{_key(request_id)}:said", "said")
+        return is_new
 
     def _check_open(self, request: Request) -> None:
         if request.decision != "asked":

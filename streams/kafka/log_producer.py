@@ -117,7 +117,7 @@ class LogProducer:
 
 
 def parcels(job: str, records: Sequence[bytes]) -> Iterator[Parcel]:
-    r"""Put the records of a job into as few messages as may be: a message costs the workers the same, whatever it holds.
+    r"""Put the records of a job into few messages: one costs the workers the same, whatever it holds.
 
     >>> [one.body for one in parcels("j", [b"{1}", b"{2}"])]
     [b'{1}\\n{2}']

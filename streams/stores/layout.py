@@ -101,6 +101,19 @@ CREATE TABLE work (
     outcome TEXT
 ) WITHOUT ROWID;
 
+CREATE TABLE counters (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE positions (
+    -- How far a stream of the log has been copied: the next offset to read.
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    next INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition)
+) WITHOUT ROWID;
+
 CREATE TABLE kill_switch (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     turned_on_by TEXT NOT NULL,

@@ -43,14 +43,15 @@ class SqliteLeases:
             ).fetchall()
         return bool(rows)
 
-    def finish(self, key: str, outcome: str) -> None:
-        """Note that it is finished; `begin` then answers False for ever. The first outcome stays."""
+    def finish(self, key: str, outcome: str) -> str:
+        """Note that it is finished; give the outcome that stands, which is the first. `begin` then answers False."""
         with self._database.durable() as connection:
-            connection.execute(
+            (stands,) = connection.execute(
                 "INSERT INTO work VALUES (?, '', 0, ?) ON CONFLICT (key) DO UPDATE "
-                "SET outcome = excluded.outcome WHERE outcome IS NULL",
+                "SET outcome = coalesce(outcome, excluded.outcome) RETURNING outcome",
                 (key, outcome),
-            )
+            ).fetchone()
+        return str(stands)
 
     def finished(self, key: str) -> str | None:
         """Give the outcome noted for a key."""

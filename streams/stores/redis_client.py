@@ -1,6 +1,8 @@
 """One place that makes a client of Redis, checks that the server may be used, and says in one line why not."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import redis
 import redis.exceptions
@@ -8,6 +10,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.retry import Retry
 
 from streams.settings import RedisSettings
+from streams.stores.store import StoreAway
 
 DEFAULT_URL = "redis://127.0.0.1:6379/0"
 SECONDS = 1.0
@@ -68,3 +71,16 @@ def _plain(words: str, url: str) -> str:
 def as_bytes(value: bytes | str) -> bytes:
     """What a client without decoding gives; its types allow for one with."""
     return value if isinstance(value, bytes) else value.encode()
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Around calls: a server that does not answer is one kind of fault, whatever the client calls it.
+
+    Raises:
+        StoreAway: it did not answer.
+    """
+    try:
+        yield
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError) as fault:
+        raise StoreAway(f"Redis does not answer ({type(fault).__name__})") from None

@@ -2,7 +2,7 @@
 
 import redis
 
-from streams.stores.redis_client import as_bytes
+from streams.stores.redis_client import answering, as_bytes
 from streams.stores.store import Lease
 
 KEPT_MS = 7 * 86_400_000
@@ -26,13 +26,18 @@ redis.call('HSET', KEYS[2], 'token', ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1
 """
+_FINISH = """
+redis.call('HSETNX', KEYS[1], 'outcome', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('HGET', KEYS[1], 'outcome')
+"""
 
 
 class RedisLeases:
     """Leases, finished work and the kill switch under one prefix.
 
     A lease that ran out stays good until somebody else takes the target. Finished work is remembered for a week, longer
-    than any request lives.
+    than any request lives. Every call raises `StoreAway` when the server does not answer.
 
     Args:
         client: of the server.
@@ -45,46 +50,51 @@ class RedisLeases:
         self._acquire = client.register_script(_ACQUIRE)
         self._release = client.register_script(_RELEASE)
         self._begin = client.register_script(_BEGIN)
+        self._finish = client.register_script(_FINISH)
 
     def acquire(self, target: str, holder: str, now: float, seconds: float) -> Lease | None:
         """Take a target unless somebody else holds it; the token grows with every taking."""
         keys = [self._key("lease", target), self._key("fence", target)]
-        token = int(self._acquire(keys=keys, args=[holder, now, now + seconds]))
+        with answering():
+            token = int(self._acquire(keys=keys, args=[holder, now, now + seconds]))
         return Lease(target=target, holder=holder, token=token) if token else None
 
     def release(self, lease: Lease) -> None:
         """Give a target back; without effect if the lease was lost."""
-        self._release(keys=[self._key("lease", lease.target)], args=[lease.holder, lease.token])
+        with answering():
+            self._release(keys=[self._key("lease", lease.target)], args=[lease.holder, lease.token])
 
     def begin(self, key: str, lease: Lease) -> bool:
         """Note that work with this idempotency key starts; False when it is finished, or the lease is lost."""
         keys = [self._key("lease", lease.target), self._key("work", key)]
-        return bool(self._begin(keys=keys, args=[lease.holder, lease.token, KEPT_MS]))
+        with answering():
+            return bool(self._begin(keys=keys, args=[lease.holder, lease.token, KEPT_MS]))
 
-    def finish(self, key: str, outcome: str) -> None:
-        """Note that it is finished; `begin` then answers False. The first outcome stays."""
-        name = self._key("work", key)
-        with self._client.pipeline() as pipeline:
-            pipeline.hsetnx(name, "outcome", outcome)
-            pipeline.pexpire(name, KEPT_MS)
-            pipeline.execute()
+    def finish(self, key: str, outcome: str) -> str:
+        """Note that it is finished; give the outcome that stands, which is the first. `begin` then answers False."""
+        with answering():
+            return as_bytes(self._finish(keys=[self._key("work", key)], args=[outcome, KEPT_MS])).decode()
 
     def finished(self, key: str) -> str | None:
         """Give the outcome noted for a key."""
-        outcome = self._client.hget(self._key("work", key), "outcome")
+        with answering():
+            outcome = self._client.hget(self._key("work", key), "outcome")
         return as_bytes(outcome).decode() if outcome is not None else None
 
     def stop(self, by: str, now: float) -> None:
         """Turn the kill switch on: no action runs until `go`. Who turned it on first stays on record."""
-        self._client.set(self._key("switch", "all"), f"{now} {by}", nx=True)
+        with answering():
+            self._client.set(self._key("switch", "all"), f"{now} {by}", nx=True)
 
     def go(self) -> None:
         """Turn the kill switch off."""
-        self._client.delete(self._key("switch", "all"))
+        with answering():
+            self._client.delete(self._key("switch", "all"))
 
     def stopped_by(self) -> str | None:
         """Give who turned the kill switch on; None when it is off."""
-        value = self._client.get(self._key("switch", "all"))
+        with answering():
+            value = self._client.get(self._key("switch", "all"))
         return as_bytes(value).decode().partition(" ")[2] if value is not None else None
 
     def _key(self, kind: str, name: str) -> str:

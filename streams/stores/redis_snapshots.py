@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import redis
 
-from streams.stores.redis_client import as_bytes
+from streams.stores.redis_client import answering, as_bytes
 from streams.stores.store import Snapshot
 
 KEPT_SECONDS = 14 * 86400
@@ -34,7 +34,7 @@ class RedisSnapshots:
     def save(self, snapshots: Sequence[Snapshot]) -> None:
         """Keep the newest of each key; the last one is written only when all before it are."""
         for part in (snapshots[:-1], snapshots[-1:]):
-            with self._client.pipeline(transaction=False) as pipeline:
+            with answering(), self._client.pipeline(transaction=False) as pipeline:
                 for one in part:
                     keys = [self._key(one.key), self._index]
                     self._save(keys=keys, args=[one.offset, one.data, KEPT_SECONDS, one.key], client=pipeline)
@@ -42,12 +42,14 @@ class RedisSnapshots:
 
     def load(self, key: str) -> Snapshot | None:
         """Give the newest of a key."""
-        offset, data = self._client.hmget(self._key(key), "offset", "data")
+        with answering():
+            offset, data = self._client.hmget(self._key(key), "offset", "data")
         return Snapshot(key, int(offset), as_bytes(data)) if offset is not None and data is not None else None
 
     def keys(self) -> list[str]:
         """List the keys that have one."""
-        return sorted(as_bytes(key).decode() for key in self._client.smembers(self._index))
+        with answering():
+            return sorted(as_bytes(key).decode() for key in self._client.smembers(self._index))
 
     @property
     def _index(self) -> str:

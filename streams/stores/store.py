@@ -1,9 +1,11 @@
 """What the runtimes, the feed and the runner of actions may keep, by concern; each has one home per runtime.
 
-Journal    telemetry in arrival order          SQLite    Kafka
-Snapshots  memory of each key with its offset  SQLite    Redis
-Archive    what was said, for people to read   SQLite    filled from the topics
-Leases     who may act, once, and whether      SQLite    Redis
+Intake     telemetry on its way in              SQLite    Kafka
+Journal    telemetry in arrival order, again    SQLite    Kafka, read by the workers
+Snapshots  memory of each key with its offset   SQLite    Redis
+Archive    what was said, for people to read    SQLite    the topics, and a copy of them in SQLite
+Leases     who may act, once, and whether       SQLite    Redis
+Numbers    counters that several agree on       SQLite    Redis
 """
 
 from collections.abc import Sequence
@@ -26,12 +28,28 @@ class Entry(Struct, frozen=True):
     received: float
 
 
-class Journal(Protocol):
-    """Telemetry in arrival order; what was appended survives a crash."""
+class StoreAway(ConnectionError):
+    """A store does not answer; the same again later may do, and is harmless. The message holds no secret."""
+
+
+class FencedOff(RuntimeError):
+    """Somebody else has taken the target since; what we meant to do is no longer ours to do."""
+
+
+class Intake(Protocol):
+    """Telemetry on its way in; what was appended survives a crash."""
 
     def append(self, messages: Sequence[tuple[str, bytes]], received: float) -> int:
-        """Append (key, raw) pairs in one durable step; give the last offset."""
+        """Append (key, raw) pairs; give the last offset.
+
+        Raises:
+            StoreAway: none or not all of them are there; appending them again is harmless.
+        """
         ...
+
+
+class Journal(Intake, Protocol):
+    """Telemetry in arrival order."""
 
     def read(self, after: int, limit: int) -> list[Entry]:
         """Give entries with an offset above `after`, in order."""
@@ -205,8 +223,8 @@ class Leases(Protocol):
         """Note that work with this idempotency key starts; False when it is finished, or the lease is lost."""
         ...
 
-    def finish(self, key: str, outcome: str) -> None:
-        """Note that it is finished; `begin` then answers False for ever."""
+    def finish(self, key: str, outcome: str) -> str:
+        """Note that it is finished; give the outcome that stands, which is the first. `begin` then answers False."""
         ...
 
     def finished(self, key: str) -> str | None:
@@ -223,4 +241,12 @@ class Leases(Protocol):
 
     def stopped_by(self) -> str | None:
         """Give who turned the kill switch on; None when it is off."""
+        ...
+
+
+class Numbers(Protocol):
+    """Counters that several processes agree on."""
+
+    def following(self, name: str) -> int:
+        """Give the next number of a counter; nobody gets the same one twice. The first is 1."""
         ...

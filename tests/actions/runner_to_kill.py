@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from streams.act import Runner
+from streams.footing import Alone
 from streams.ports.aiohttp_http import AiohttpHttp
 from streams.ports.real_ports import real_ports
 from streams.stages.stage import Sent
@@ -17,6 +18,7 @@ from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from streams.stores.numbers import SqliteNumbers
 
 ORDER = (
     "import pathlib, sys, time; pathlib.Path(sys.argv[1]).open('a').write('ordered\\n'); time.sleep(float(sys.argv[2]))"
@@ -70,7 +72,7 @@ async def live(folder: Path, place: str) -> None:
     async with AiohttpHttp() as http:
         scheduler = {"stop": stop_command(folder, seconds)}
         ports = real_ports(archive, http, documents=folder, sinks={}, scheduler=scheduler)
-        await Runner(archive, SqliteLeases(database), journal, ports).drain()
+        await Runner(archive, SqliteLeases(database), journal, SqliteNumbers(database), Alone(ports)).drain()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from playbooks.retry import Delivery, Refused, Retry
 from schemas.action import Request
 from streams.act import Runner
 from streams.clock import monotonic_seconds
+from streams.footing import Alone
 from streams.ports.real_ports import real_ports
 from tests.actions import runner_to_kill
 from tests.actions.samples import a_request, an_incident
@@ -53,7 +54,7 @@ def test_a_killed_runner_loses_nothing(tmp_path: Path, place: str, orders: int) 
     assert (world.leases.finished("r-job.stop") is None) == (place == "in the action")
     scheduler = {"stop": runner_to_kill.stop_command(tmp_path, 0.0)}
     ports = real_ports(world.archive, FakeHttp(), documents=tmp_path, sinks={}, scheduler=scheduler)
-    asyncio.run(Runner(world.archive, world.leases, world.journal, ports).drain())
+    asyncio.run(Runner(world.archive, world.leases, world.journal, world.numbers, Alone(ports)).drain())
     assert (tmp_path / "orders").read_text().count("ordered") == orders
     assert world.result("r-job.stop").outcome == "done"
     events = world.events()

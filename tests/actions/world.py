@@ -14,6 +14,7 @@ from schemas.telemetry import Event
 from schemas.topics import Outbound
 from streams.act import Runner
 from streams.act_settings import ActSettings
+from streams.footing import Alone
 from streams.ports.archive_records import ArchiveRecords
 from streams.ports.control_trainer import ControlTrainer
 from streams.stages.stage import Sent
@@ -21,6 +22,7 @@ from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from streams.stores.numbers import SqliteNumbers
 from tests.fakes import FakePorts, fake_ports
 
 
@@ -32,6 +34,7 @@ class World:
         self.archive = SqliteArchive(self.database)
         self.journal = SqliteJournal(self.database)
         self.leases = SqliteLeases(self.database)
+        self.numbers = SqliteNumbers(self.database)
         self.fakes: FakePorts = fake_ports(**given)
 
     @property
@@ -44,7 +47,7 @@ class World:
     def runner(self, **changed: Any) -> Runner:  # Any: any argument of the runner
         """A runner, as it would be after a restart."""
         given = {"settings": ActSettings(), **changed}
-        return Runner(self.archive, self.leases, self.journal, self.ports, **given)
+        return Runner(self.archive, self.leases, self.journal, self.numbers, Alone(self.ports), **given)
 
     def say(self, *records: Outbound) -> None:
         """File records under their topics."""

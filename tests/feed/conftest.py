@@ -17,12 +17,14 @@ from msgspec import Struct
 from schemas.action import Request
 from schemas.incident import Incident
 from streams.feed.app import create_app
+from streams.feed.health import Health
 from streams.feed.server import FeedServer
 from streams.stages.stage import Sent
 from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from streams.stores.numbers import SqliteNumbers
 from tests.feed.browser import Browser, running_browser
 from tests.feed.worked_case import CACHE, fill, make_incident
 
@@ -89,7 +91,15 @@ def running_feed(folder: Path, token: str | None) -> Iterator[tuple[Feed, Callab
     database = Database(folder / "feed.db")
     journal, archive, leases = SqliteJournal(database), SqliteArchive(database), SqliteLeases(database)
     woken: list[str] = []
-    app = create_app(journal, archive, leases, wake=lambda: woken.append(threading.current_thread().name), token=token)
+    app = create_app(
+        journal,
+        archive,
+        leases,
+        SqliteNumbers(database),
+        Health(journal, archive),
+        wake=lambda: woken.append(threading.current_thread().name),
+        token=token,
+    )
     server = FeedServer(app, "127.0.0.1", 0, token)
     thread = threading.Thread(target=server.run, name="feed")
     thread.start()

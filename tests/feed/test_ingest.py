@@ -10,6 +10,7 @@ import pytest
 from schemas.codec import decode
 from schemas.telemetry import Event, StepFrame
 from streams.feed.body import MAX_BODY_BYTES
+from streams.feed.ingest import MAX_RECORDS
 from tests.feed.conftest import Feed
 
 Json = Any  # what JSON holds
@@ -95,6 +96,7 @@ BAD_BODIES = {
     "gzip cut short": (gzip.compress(b"x" * 1000)[:-9], "gzip", 400),
     "gzip of gigabytes": (gzip.compress(b" " * (MAX_BODY_BYTES + 1)), "gzip", 413),
     "larger than allowed": (b" " * (MAX_BODY_BYTES + 1), "identity", 413),
+    "more records than allowed": (b"1\n" * (MAX_RECORDS + 1), "identity", 413),
     "unknown packing": (b"x", "br", 415),
 }
 

@@ -15,11 +15,6 @@ def lost(course: Course, place: int = 0) -> float:
     return gpu_seconds(course.fed.memory, cases[place])
 
 
-def members(course: Course) -> None:
-    """Every finding of every case ends now."""
-    course.end(*[one for case in course.fed.memory.cases.values() for one in case.detections.values()])
-
-
 def test_every_second_beyond_the_normal_pace_counts() -> None:
     """Forty steps of 1.4 s instead of 1 s on eight GPUs are 128 GPU seconds, those before the alarm included."""
     course = Course()
@@ -35,7 +30,7 @@ def test_the_price_is_told() -> None:
     course.go(10, 1.4)
     course.find("level_shift", "loader_share", ago=14)
     course.go(290, 1.4)
-    members(course)
+    course.end_all()
     course.go(60)
     assert course.incidents[0].gpu_hours_lost == pytest.approx(300 * 0.4 * RANKS / 3600, abs=0.001)
 
@@ -137,7 +132,7 @@ def test_contaminated_steps() -> None:
     course.go(10, 1.4)
     growing = course.incidents[0].taint
     assert growing is not None
-    members(course)
+    course.end_all()
     last = course.step - 1
     course.go(20)
     course.happen("checkpoint.end", step=course.step)

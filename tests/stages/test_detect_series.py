@@ -114,6 +114,13 @@ def test_a_loss_that_is_not_sent_any_more() -> None:
     assert (found.part, found.end_step) == ("absent", None)
 
 
+def test_a_frame_that_was_lost_is_no_absent_loss() -> None:
+    """While the frames of the node that tells the loss do not arrive, nobody knows what the loss is."""
+    fed, job = detect(), Job()
+    fed.feed(job.started(), *job.run(60), *(frame for frame in job.run(40) if frame.node == "n2"), *job.run(5))
+    assert last(fed, "nonfinite") == []
+
+
 def without_loss(frame: StepFrame) -> StepFrame:
     """The same frame without a loss."""
     told = {name: value for name, value in frame.job_values.items() if name != "loss"}

@@ -42,7 +42,7 @@ const chosen = () => held.incidents.get(held.incident);
 
 async function loadAll() {
   await loadBar();
-  if (held.incident && !held.job) held.job = (await get(`/incidents/${held.incident}`).catch(() => ({}))).job ?? "";
+  if (held.incident && !held.job) held.job = (await get(`/incidents/${encodeURIComponent(held.incident)}`).catch(() => ({}))).job ?? "";
   if (!held.jobs.some((job) => job.job === held.job)) held.job = held.jobs[0]?.job ?? "";
   await loadIncidents();
   await show();
@@ -124,11 +124,13 @@ function drawList() {
 }
 
 async function acknowledge() {
+  const id = held.incident;
   const answered = await decide({ title: "Take this incident?", text: "Others see your name on it.", confirm: "Acknowledge" });
-  if (answered) await tell(() => post(`/incidents/${held.incident}/acknowledge`, { by: answered.by }));
+  if (answered) await tell(() => post(`/incidents/${encodeURIComponent(id)}/acknowledge`, { by: answered.by }));
 }
 
 async function close() {
+  const id = held.incident;
   const cause = make("input", { placeholder: chosen().cause, maxlength: "128" });
   const legitimate = make("input", { type: "checkbox" });
   const answered = await decide({
@@ -141,8 +143,8 @@ async function close() {
     ],
   });
   if (!answered) return;
-  const { by, legitimate: isLegitimate } = answered;
-  await tell(() => post(`/incidents/${held.incident}/close`, { by, cause: answered.cause || null, legitimate: isLegitimate }));
+  const said = { by: answered.by, cause: answered.cause || null, legitimate: answered.legitimate };
+  await tell(() => post(`/incidents/${encodeURIComponent(id)}/close`, said));
 }
 
 async function answer(request, word) {
@@ -153,7 +155,7 @@ async function answer(request, word) {
     confirm: word === "approve" ? "Approve and run" : "Reject",
     isGrave: word === "approve" && !request.reversible,
   });
-  if (answered) await tell(() => post(`/requests/${request.id}/${word}`, { by: answered.by }));
+  if (answered) await tell(() => post(`/requests/${encodeURIComponent(request.id)}/${word}`, { by: answered.by }));
 }
 
 async function turnSwitch() {

@@ -31,6 +31,8 @@ class ClosedStep(Struct):
         own: seconds of own work per rank, shape (ranks,); NaN where it cannot be told.
         job: signal -> finite value of the job as a whole.
         readings: signal -> reading as the trainer gave it, absent and non-finite ones included.
+        tellers: signal -> node whose frame gave that reading.
+        nodes: whose frames the step was made of.
     """
 
     step: int
@@ -40,6 +42,8 @@ class ClosedStep(Struct):
     own: Floats | None = None
     job: dict[str, float] = field(default_factory=dict)
     readings: dict[str, Reading] = field(default_factory=dict)
+    tellers: dict[str, str] = field(default_factory=dict)
+    nodes: frozenset[str] = frozenset()
 
 
 def derive(step: OpenStep, participants: Participants, previous_time: float, steps: int) -> ClosedStep:
@@ -51,7 +55,8 @@ def derive(step: OpenStep, participants: Participants, previous_time: float, ste
     """
     time = max(frame.time for frame in step.frames)
     interval = (time - previous_time) / steps if previous_time and time > previous_time else np.nan
-    closed = ClosedStep(step=step.step, time=time, interval=interval)
+    nodes = frozenset(frame.node for frame in step.frames)
+    closed = ClosedStep(step=step.step, time=time, interval=interval, nodes=nodes)
     for frame in step.frames:
         _place(closed, frame, participants)
     _own_work(closed)
@@ -78,6 +83,7 @@ def _place(closed: ClosedStep, frame: StepFrame, participants: Participants) -> 
                 row[place] = reading
     for name, reading in frame.job_values.items():
         closed.readings.setdefault(name, reading)
+        closed.tellers.setdefault(name, frame.node)
         if reading is not None and is_finite(reading):
             closed.job.setdefault(name, float(reading))
 

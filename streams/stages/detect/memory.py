@@ -89,6 +89,7 @@ class JobSeries(Struct):
     Attributes:
         normal: signal -> healthy level as it was last told.
         dropped: signals of which it has to be told that nothing is known to be healthy any more.
+        tellers: signal of `marked` -> node whose frames bring it.
         rows: steps closed in this attempt.
     """
 
@@ -97,6 +98,7 @@ class JobSeries(Struct):
     spiky: list[str] = field(default_factory=list)
     spike: SpikeMemory | None = None
     marked: list[str] = field(default_factory=list)
+    tellers: dict[str, str] = field(default_factory=dict)
     nonfinite: NonFiniteMemory | None = None
     sustained: dict[str, SustainedMemory] = field(default_factory=dict)
     schedule: dict[str, tuple[float, int]] = field(default_factory=dict)

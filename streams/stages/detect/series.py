@@ -173,12 +173,20 @@ def _nonfinite(attempt: Attempt, closed: ClosedStep) -> Iterator[Finding]:
         series.nonfinite = _NONFINITE.blank(len(series.marked))
     elif new:
         series.nonfinite = grow(_NONFINITE, series.nonfinite, len(series.marked))
-    row = np.array([mark(closed.readings.get(name)) for name in series.marked])
+    row = np.array([_mark(series, closed, name) for name in series.marked])
     for alarm in _NONFINITE.update(series.nonfinite, closed.step, row):
         name = series.marked[alarm.series]
         found = _found("nonfinite", name, attempt, alarm, closed)
         found.text = f"{name} is {_STATES.get(alarm.kind, alarm.kind)} since {step_words(found.onset_step)}"
         yield alarm, found
+
+
+def _mark(series: JobSeries, closed: ClosedStep, name: str) -> float:
+    """A reading is absent only where the frame that usually brings it is there: a frame that was lost says nothing."""
+    if name in closed.readings:
+        series.tellers[name] = closed.tellers[name]
+        return mark(closed.readings[name])
+    return mark(None) if series.tellers.get(name) in closed.nodes else np.nan
 
 
 _STATES = {"nan": "NaN", "inf": "infinite", "-inf": "minus infinite", "absent": "absent while steps go on"}
