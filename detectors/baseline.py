@@ -114,9 +114,9 @@ class Baseline:
         memory.unlearned[series] += values.size
 
     def withdraw(self, memory: BaselineMemory, series: int, count: int) -> None:
-        """Take back a series' newest `count` rows, which were not healthy after all, and learn again without them."""
+        """Take back a series' newest `count` rows, which were not healthy after all; learn again unless it is frozen."""
         columns = latest_columns(self.held, memory.pushed[series, None], count)[0]
         memory.values[series, columns] = np.nan
         memory.pushed[series] -= count
-        if np.count_nonzero(~np.isnan(memory.values[series])) >= self.warmup:
+        if not memory.frozen[series] and np.count_nonzero(~np.isnan(memory.values[series])) >= self.warmup:
             self.learn(memory, np.array([series]))

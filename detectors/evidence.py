@@ -45,7 +45,7 @@ def surprise(past: Floats, since: Floats, height: float) -> float:
     far, now = past > height / 2, since > height / 2
     chance = unlikely(int(far.sum()), far.size, int(now.sum()), now.size)
     if chance > 0 and height < 2 * np.quantile(past, RARE):
-        chance *= _independence(np.clip(past, -FAR, FAR))
+        chance *= float(independence(np.clip(past, -FAR, FAR)))
     return chance
 
 
@@ -66,9 +66,18 @@ def unlikely(known: int, of: int, now: int, out_of: int) -> float:
     return out_of * (share * math.log(share / usual) + others)
 
 
-def _independence(past: Floats) -> float:
-    """How many independent rows one row is worth, 0 to 1."""
-    rows = past - past.mean()
-    power = float(rows @ rows)
-    alike = min(max(float(rows[1:] @ rows[:-1]) / power, 0.0), 0.99) if power > 0 else 0.0
-    return (1 - alike) / (1 + alike)
+def independence(rows: Floats) -> Floats:
+    """Say how many independent rows one row is worth, 0 to 1: fewer where each resembles the one before.
+
+    Args:
+        rows: shape (..., rows), finite; not so wild that one of them decides.
+
+    >>> independence(np.array([[1.0, -1.0] * 4, [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])).round(2).tolist()
+    [1.0, 0.23]
+    """
+    rows = rows - rows.mean(axis=-1, keepdims=True)
+    power = (rows * rows).sum(axis=-1)
+    common = (rows[..., 1:] * rows[..., :-1]).sum(axis=-1)
+    alike = np.clip(common / np.where(power > 0, power, 1.0), 0.0, 0.99)
+    worth: Floats = (1 - alike) / (1 + alike)
+    return worth

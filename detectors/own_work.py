@@ -83,7 +83,8 @@ class OwnWork:
         ratio = memory.ratio[rank, columns]
         level = float(np.median(ratio[ratio > (1 + limit) / 2]))
         gain = np.cumsum((np.clip(ratio, 1.0, level) - (1 + level) / 2)[::-1])[::-1]
-        return columns[int(np.argmax(gain)) :]
+        since: Ints = columns[int(np.argmax(gain)) :]
+        return since
 
     def slow_until(self, memory: OwnWorkMemory, rank: int, limit: float, count: int) -> tuple[int, Ints]:
         """Give the last row of a rank that was slow, and the columns after it, out of its last `count` rows."""

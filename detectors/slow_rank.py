@@ -1,38 +1,30 @@
 """A rank whose own work takes longer than that of its peers, and keeps doing so."""
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
-from detectors.base import Alarm, Flags, Floats, Ints, Memory, check_row, require
+from detectors.base import Alarm, Flags, Floats, Ints, check_row, require
 from detectors.evidence import unlikely
+from detectors.own_work import OwnWork
 from detectors.peers import among_peers
-from detectors.robust import NORMAL_MAD, latest_columns, median, push, quantiles
+from detectors.robust import median, quantiles
+from detectors.standing import StandingMemory, above_past, above_peers, blank_standing, errors, learn_standing
 
-APART = -1
-"""Group of a rank that is not compared."""
-LEAST_SPREAD = 0.01
-"""Peers are never believed to be more alike than this share."""
 SUREST = 100.0
 SURE = 14.0
 """Least surprise at its slow rows, in natural logarithms."""
-MEANT = 200
-"""Rows over which the usual wandering is a mean."""
-NORMAL_MEAN = 1.2533
-"""Mean absolute deviation times this is the standard deviation of a normal distribution."""
+SURER = 1.2
+"""A slight slowness must stand out by so much more than a plain one."""
 
 
-class SlowRankMemory(Memory):
-    """Per rank: whom it is compared with, its last rows, and the open episode.
+class SlowRankMemory(StandingMemory):
+    """Per rank: its last rows, where it usually stands among its peers, and the open episode.
 
     Attributes:
-        group: peers have the same number; -1 = not compared.
-        seconds: own work in the last rows in which the rank was judged, a ring, shape (ranks, window).
-        ratio: the same over the median of its group.
-        saving: share of the slowest rank's time that the job would have saved without this rank.
-        rows: their row numbers.
-        pushed: rows ever judged, since the last episode.
-        wander: how far its median ratio usually is from 1, a fading mean.
-        meant: rows in that mean.
         alarmed: True while an episode is open.
+        limit: ratio that was exceeded.
         onset: row the open episode is dated to.
         slow: ratio last reported.
         before: the peers' seconds, as last reported.
@@ -41,15 +33,8 @@ class SlowRankMemory(Memory):
         lasted: rows judged since the onset.
     """
 
-    group: Ints
-    seconds: Floats
-    ratio: Floats
-    saving: Floats
-    rows: Ints
-    pushed: Ints
-    wander: Floats
-    meant: Ints
     alarmed: Flags
+    limit: Floats
     onset: Ints
     slow: Floats
     before: Floats
@@ -58,30 +43,43 @@ class SlowRankMemory(Memory):
     lasted: Ints
 
 
+class _Look(NamedTuple):
+    """What one look found: the ratio exceeded, the ratios looked at, who is slow, and how far each stands out."""
+
+    limit: float
+    ratios: Floats
+    slow: Flags
+    z: Floats
+
+
 class SlowRank:
     """Find the ranks that hold a synchronous job back: slower than their own peers, step after step.
 
     All ranks report the step time of the slowest, so this detector takes each rank's *own work*. A rank is slow when it
     was over its group's median by `ratio` in more than `share` of its last rows, and in clearly more of them than its
-    peers usually are, and its median ratio is an outlier among theirs. Single slow steps accuse nobody: where sequences
-    are uneven every rank has some. A stage that is slower as a whole has no slow rank in it.
+    peers usually are, and its median ratio is an outlier among theirs. A slight slowness takes a longer look: the
+    median of `steady` rows must be an outlier among the peers or against the rank's own past, and be far beyond the
+    error of such a median. Single slow steps accuse nobody: where sequences are uneven every rank has some. A stage
+    that is slower as a whole has no slow rank in it.
 
     Args:
         ratio: own seconds over the group's median from which a row counts as slow, more than 1.
         window: rows of a rank that are looked at.
         share: of those rows, 0 to 1.
-        sigmas: standard deviations among peers, robust and at least 1 %, that make an outlier.
+        sigmas: standard deviations among peers, robust and at least 0.6 %, that make an outlier.
         peers: members of a group that must report, the rank included, or the row judges none of them.
         calm: rows whose median must be back half-way to 1 before the episode ends.
+        slight: median ratio over the peers' that is worth an alarm when it is steady, more than 1, at most `ratio`.
+        steady: rows of the longer look, by which a slight episode also ends; at least `window`.
 
     Input: seconds of own work per rank (compute, or the step less waiting and loading); NaN, 0 and less = no reading,
         which is neither fast nor slow. Peers are set by `with_groups`, say by pipeline stage; at first all are one
         group.
     Output: an alarm per slow rank: `before` the peers' median seconds and `after` its own, since the onset. Numbers:
-        `ratio`, `z` (standard deviations from its peers), `share` of slow rows in the window, `step_share` (of the
-        slowest rank's time, what the job would save if this rank worked like its peers). A revision when its excess has
-        grown by half; one with `over` when it is like the others again.
-    Cost: O(ranks (log ranks + window)) per row, 0.1 ms for 64 ranks, 0.4 ms for 1,024. Memory: 4 `window` numbers each.
+        `ratio`, `z` (standard deviations from its peers or its past), `share` of slow rows in the look, `step_share`
+        (of the slowest rank's time, what the job would save if this rank worked like its peers). A revision when its
+        excess has grown by half and is over `ratio`; one with `over` when it is like the others again.
+    Cost: O(ranks (log ranks + steady)) per row, 0.2 ms for 64 ranks, 0.7 ms for 1,024. Memory: 4 `steady` numbers each.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
     Source: the rule "over peers of the same stage in more than half of the steps" was right on three traces of real
         jobs where any rule on single steps accused 63 innocents of 64.
@@ -104,6 +102,8 @@ class SlowRank:
         sigmas: float = 5.0,
         peers: int = 3,
         calm: int = 10,
+        slight: float = 1.035,
+        steady: int = 40,
     ) -> None:
         require(ratio > 1, "ratio", "more than 1")
         require(window >= 4, "window", "at least 4 rows")
@@ -111,22 +111,21 @@ class SlowRank:
         require(sigmas > 0, "sigmas", "more than 0")
         require(peers >= 3, "peers", "at least 3")
         require(1 <= calm <= window, "calm", "1 to `window` rows")
+        require(1 < slight <= ratio, "slight", "more than 1, at most `ratio`")
+        require(steady >= window, "steady", "at least `window` rows")
         self.ratio, self.window, self.share = ratio, window, share
         self.sigmas, self.peers, self.calm = sigmas, peers, calm
+        self.slight, self.steady = slight, steady
+        self.work = OwnWork(steady, peers)
 
     def blank(self, width: int) -> SlowRankMemory:
         """Make the memory of `width` ranks, all of one group."""
         return SlowRankMemory(
             width=width,
-            group=np.zeros(width, dtype=np.int64),
-            seconds=np.full((width, self.window), np.nan),
-            ratio=np.full((width, self.window), np.nan),
-            saving=np.full((width, self.window), np.nan),
-            rows=np.zeros((width, self.window), dtype=np.int64),
-            pushed=np.zeros(width, dtype=np.int64),
-            wander=np.zeros(width),
-            meant=np.zeros(width, dtype=np.int64),
+            **self.work.blank(width),
+            **blank_standing(width),
             alarmed=np.zeros(width, dtype=np.bool_),
+            limit=np.zeros(width),
             onset=np.zeros(width, dtype=np.int64),
             slow=np.zeros(width),
             before=np.zeros(width),
@@ -156,70 +155,54 @@ class SlowRank:
 
     def update(self, memory: SlowRankMemory, index: int, row: Floats) -> list[Alarm]:
         """Take one row, see `Detector.update`."""
-        row = check_row(memory, row)
-        row = np.where(row > 0, row, np.nan)
-        peers = among_peers(row, memory.group)
-        judged = np.flatnonzero((row > 0) & (memory.group != APART) & (peers.reporting >= self.peers))
-        own = row[judged]
-        push(memory.seconds, memory.pushed, judged, own)
-        push(memory.ratio, memory.pushed, judged, own / peers.median[judged])
-        push(memory.saving, memory.pushed, judged, np.maximum(1 - peers.rest[judged] / own, 0.0))
-        push(memory.rows, memory.pushed, judged, index)
-        memory.pushed[judged] += 1
-        counts = (memory.ratio > self.ratio).sum(axis=1)
+        judged = self.work.note(memory, index, check_row(memory, row))
         typical = median(memory.ratio)
-        self._learn(memory, typical, judged[~memory.alarmed[judged]])
-        followed = judged[memory.alarmed[judged]]
-        alarms = self._raise(memory, index, counts, typical, judged)
-        return alarms + self._follow(memory, index, counts, typical, followed)
-
-    def _learn(self, memory: SlowRankMemory, typical: Floats, healthy: Ints) -> None:
-        """Note how far the ranks usually wander."""
-        healthy = healthy[memory.pushed[healthy] >= self.window]
-        memory.meant[healthy] = np.minimum(memory.meant[healthy] + 1, MEANT)
-        memory.wander[healthy] += (np.abs(typical[healthy] - 1) - memory.wander[healthy]) / memory.meant[healthy]
-
-    def _raise(self, memory: SlowRankMemory, index: int, counts: Ints, typical: Floats, judged: Ints) -> list[Alarm]:
-        often = counts > self.share * self.window
-        if not (often[judged] & ~memory.alarmed[judged]).any():
-            return []
-        z = self._outlying(memory, typical)
-        slow = often & (z >= self.sigmas)
-        crowd = among_peers((slow | memory.alarmed).astype(np.float64), memory.group).median
-        slow &= crowd < 0.5  # where half of a group is slow, nobody is
+        followed, watched = judged[memory.alarmed[judged]], judged[~memory.alarmed[judged]]
+        learn_standing(memory, typical, watched)
         alarms = []
-        for rank in judged[slow[judged] & ~memory.alarmed[judged]]:
-            if self._surprise(memory, counts, int(rank)) >= SURE:
-                self._open(memory, int(rank))
-                alarms.append(self._alarm(memory, index, int(rank), counts, z))
-        return alarms
+        for look in self._looks(memory, typical, watched):
+            for rank in self._accused(memory, look, watched):
+                self._open(memory, rank, look.limit)
+                alarms.append(self._alarm(memory, index, rank, float(look.z[rank])))
+        return alarms + self._follow(memory, index, typical, followed)
 
-    def _outlying(self, memory: SlowRankMemory, typical: Floats) -> Floats:
-        """Standard deviations by which each rank's median ratio stands above those of its peers."""
-        excess = typical - among_peers(typical, memory.group).median
-        now = NORMAL_MAD * among_peers(np.abs(excess), memory.group).median
-        usual = NORMAL_MEAN * among_peers(memory.wander, memory.group).median
-        return excess / np.maximum(np.maximum(now, usual), LEAST_SPREAD)
+    def _looks(self, memory: SlowRankMemory, typical: Floats, watched: Ints) -> Iterator[_Look]:
+        """Look at the last rows for what is plainly slow, then at more of them for what is slightly slow."""
+        recent = self.work.ratios(memory, self.window)
+        often = (recent > self.ratio).sum(axis=1) > self.share * self.window
+        if often[watched].any():
+            _, z = above_peers(memory, median(recent), wider=(self.steady / self.window) ** 0.5)
+            yield _Look(self.ratio, recent, often & (z >= self.sigmas), z)
+        raised = (typical > (1 + self.slight) / 2) & (memory.pushed >= self.steady)
+        if raised[watched].any():
+            excess, z = above_peers(memory, typical)
+            z = np.maximum(z, above_past(memory, typical))
+            raised &= (excess >= self.slight - 1) & (z >= SURER * self.sigmas)
+            if raised[watched].any():
+                ratios = self.work.ratios(memory, self.steady)
+                raised &= excess >= SURER * self.sigmas * errors(memory, ratios)
+                yield _Look(self.slight, ratios, raised, z)
 
-    def _surprise(self, memory: SlowRankMemory, counts: Ints, rank: int) -> float:
+    def _accused(self, memory: SlowRankMemory, look: _Look, watched: Ints) -> list[int]:
+        """Keep those slow ranks that are fewer than half of their group, and slow in surprisingly many rows."""
+        crowd = among_peers((look.slow | memory.alarmed).astype(np.float64), memory.group).median
+        slow = watched[(look.slow & (crowd < 0.5) & ~memory.alarmed)[watched]]
+        return [int(rank) for rank in slow if self._surprise(memory, look, int(rank)) >= SURE]
+
+    def _surprise(self, memory: SlowRankMemory, look: _Look, rank: int) -> float:
         """How unlikely so many slow rows are, if they came as rarely as those of its peers do."""
+        over, given = look.ratios > look.limit, ~np.isnan(look.ratios)
         others = (memory.group == memory.group[rank]) & ~memory.alarmed
         others[rank] = False
-        rows = np.minimum(memory.pushed, self.window)
-        return unlikely(int(counts[others].sum()), int(rows[others].sum()), int(counts[rank]), int(rows[rank]))
+        return unlikely(
+            int(over[others].sum()), int(given[others].sum()), int(over[rank].sum()), int(given[rank].sum())
+        )
 
-    def _open(self, memory: SlowRankMemory, rank: int) -> None:
-        """Date the episode: the rows from there on are nearer to the slow level than to the peers'."""
-        held = min(int(memory.pushed[rank]), self.window)
-        columns = latest_columns(self.window, memory.pushed[rank, None], held)[0]
-        ratio = memory.ratio[rank, columns]
-        level = float(np.median(ratio[ratio > self.ratio]))
-        gain = np.cumsum((np.clip(ratio, 1.0, level) - (1 + level) / 2)[::-1])[::-1]
-        since = int(np.argmax(gain))
-        memory.alarmed[rank] = True
-        memory.onset[rank] = memory.rows[rank, columns[since]]
-        memory.lasted[rank] = held - since
-        self._measure(memory, rank, columns[since:])
+    def _open(self, memory: SlowRankMemory, rank: int, limit: float) -> None:
+        columns = self.work.slow_since(memory, rank, limit)
+        memory.alarmed[rank], memory.limit[rank] = True, limit
+        memory.onset[rank], memory.lasted[rank] = memory.rows[rank, columns[0]], columns.size
+        self._measure(memory, rank, columns)
 
     def _measure(self, memory: SlowRankMemory, rank: int, columns: Ints) -> None:
         own, ratio = memory.seconds[rank, columns], memory.ratio[rank, columns]
@@ -228,62 +211,52 @@ class SlowRank:
         memory.before[rank] = np.median(own / ratio)
         memory.saved[rank] = np.median(memory.saving[rank, columns])
 
-    def _follow(self, memory: SlowRankMemory, index: int, counts: Ints, typical: Floats, followed: Ints) -> list[Alarm]:
+    def _follow(self, memory: SlowRankMemory, index: int, typical: Floats, followed: Ints) -> list[Alarm]:
         """End the episodes of ranks that are like the others again, revise those that have become much slower."""
         memory.lasted[followed] += 1
         followed = followed[memory.lasted[followed] >= self.calm]
         if not followed.size:
             return []
-        columns = latest_columns(self.window, memory.pushed[followed], self.calm)
-        near, now = quantiles(memory.ratio[followed[:, None], columns], (0.25, 0.5))
-        back = now <= (1 + self.ratio) / 2
-        z = self._outlying(memory, typical)
-        alarms = []
-        for place in np.flatnonzero(back | (near - 1 >= 1.5 * (memory.slow[followed] - 1))):
-            rank = int(followed[place])
-            if back[place]:
-                alarms.append(self._end(memory, rank, columns[place], counts, z))
-            else:
-                self._measure(memory, rank, columns[place])
-                alarms.append(self._alarm(memory, index, rank, counts, z))
-        return alarms
+        near, now = quantiles(self.work.ratios(memory, self.calm)[followed], (0.25, 0.5))
+        now = np.where(memory.limit[followed] < self.ratio, typical[followed], now)
+        back = now <= (1 + memory.limit[followed]) / 2
+        worse = near - 1 >= np.maximum(1.5 * (memory.slow[followed] - 1), self.ratio - 1)
+        if not (back | worse).any():
+            return []
+        _, z = above_peers(memory, typical)
+        ended = [self._end(memory, int(rank), float(z[rank])) for rank in followed[back]]
+        return ended + [self._revise(memory, index, int(rank), float(z[rank])) for rank in followed[worse & ~back]]
 
-    def _end(self, memory: SlowRankMemory, rank: int, columns: Ints, counts: Ints, z: Floats) -> Alarm:
-        away = np.where(memory.ratio[rank, columns] > (1 + self.ratio) / 2, 1, -1)
-        last = int(np.argmax(np.cumsum(away)))
-        end = max(int(memory.rows[rank, columns[last]]), int(memory.onset[rank]))
+    def _revise(self, memory: SlowRankMemory, index: int, rank: int, z: float) -> Alarm:
+        self._measure(memory, rank, self.work.columns(memory, rank, self.calm))
+        memory.limit[rank] = self.ratio
+        return self._alarm(memory, index, rank, z)
+
+    def _end(self, memory: SlowRankMemory, rank: int, z: float) -> Alarm:
+        look = self.calm if memory.limit[rank] == self.ratio else self.steady
+        last, since = self.work.slow_until(memory, rank, float(memory.limit[rank]), look)
+        alarm = self._alarm(memory, max(last, int(memory.onset[rank])), rank, z, over=True)
         memory.alarmed[rank] = False
-        alarm = self._alarm(memory, end, rank, counts, z, over=True)
-        self._keep(memory, rank, columns[last + 1 :])
+        self.work.keep(memory, rank, since)
         return alarm
 
-    def _keep(self, memory: SlowRankMemory, rank: int, columns: Ints) -> None:
-        """Forget a rank's rows but these: the slow ones of an episode that is over must not raise it again."""
-        for ring in (memory.seconds, memory.ratio, memory.saving):
-            kept = ring[rank, columns]
-            ring[rank] = np.nan
-            ring[rank, : kept.size] = kept
-        memory.rows[rank, : columns.size] = memory.rows[rank, columns]
-        memory.pushed[rank] = columns.size
-
-    def _alarm(
-        self, memory: SlowRankMemory, index: int, rank: int, counts: Ints, z: Floats, over: bool = False
-    ) -> Alarm:
-        before, slow = float(memory.before[rank]), float(memory.slow[rank])
+    def _alarm(self, memory: SlowRankMemory, index: int, rank: int, z: float, over: bool = False) -> Alarm:
+        before, slow, limit = float(memory.before[rank]), float(memory.slow[rank]), float(memory.limit[rank])
+        looked = self.work.columns(memory, rank, self.window if limit == self.ratio else self.steady)
         return Alarm(
             series=rank,
             index=index,
             onset=int(memory.onset[rank]),
             before=before,
             after=float(memory.after[rank]),
-            limit=before * self.ratio,
-            score=min(max((slow - 1) / (self.ratio - 1), 1.0), SUREST),
+            limit=before * limit,
+            score=min(max((slow - 1) / (limit - 1), 1.0), SUREST),
             direction=1,
             over=over,
             numbers={
                 "ratio": slow,
-                "z": float(z[rank]),
-                "share": float(counts[rank] / self.window),
+                "z": z,
+                "share": float(np.mean(memory.ratio[rank, looked] > limit)),
                 "step_share": float(memory.saved[rank]),
             },
         )

@@ -88,6 +88,10 @@ class Runner:
         """Give the sequence up to which every request has ended; a later runner may begin after it."""
         return min(self._serving.values(), default=self._read + 1) - 1
 
+    def serving(self) -> int:
+        """Count the requests at work."""
+        return len(self._serving)
+
     def wake(self) -> None:
         """Say that there may be new requests; from any thread."""
         if self._loop is not None:

@@ -13,6 +13,8 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("run")(serving.run)
 app.command("worker")(kafka.worker)
+app.command("act")(kafka.act)
+app.command("api")(kafka.api)
 app.command("agent")(serving.agent)
 app.command("replay")(replaying.replay)
 app.command("simulate")(replaying.simulate)

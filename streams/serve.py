@@ -6,15 +6,13 @@ import signal
 import threading
 from collections.abc import Callable
 
-import uvicorn
-
 from schemas.codec import encode
 from schemas.telemetry import Tick
 from streams.act import Runner
 from streams.clock import monotonic_seconds, unix_seconds
 from streams.feed.app import create_app
 from streams.feed.health import Health
-from streams.feed.server import FeedServer
+from streams.feed.server import FeedServer, address
 from streams.footing import Alone
 from streams.install import build_line
 from streams.ports.aiohttp_http import AiohttpHttp
@@ -145,9 +143,3 @@ class Service:
         while not self._server.started:
             await asyncio.sleep(STARTING_SECONDS)
         ready(address(self._server))
-
-
-def address(server: uvicorn.Server) -> str:
-    """Give the address of a server that listens."""
-    host, port = server.servers[0].sockets[0].getsockname()[:2]
-    return f"http://{host}:{port}"

@@ -94,7 +94,8 @@ class Settings(BaseSettings):
         scheduler: cordon, restart, stop -> command as a list of words.
         kafka: for the commands `topics`, `worker`, `act` and `api`.
         redis: likewise.
-        health: port of a worker's /livez, /readyz and /metrics; 0 picks a free one.
+        health: port of /livez, /readyz and /metrics of a worker or runner; 0 picks a free one.
+        lease: seconds a target stays taken after its runner has died; a try may take three quarters of it.
     """
 
     model_config = SettingsConfigDict(
@@ -118,6 +119,7 @@ class Settings(BaseSettings):
     kafka: KafkaSettings = KafkaSettings()
     redis: RedisSettings = RedisSettings()
     health: Annotated[int, Field(ge=0, le=65535)] = 8421
+    lease: Annotated[float, Field(ge=1.0)] = 60.0
 
     @classmethod
     def settings_customise_sources(

@@ -1,5 +1,6 @@
 """`trainmaster topics` and `worker`: the same line on Kafka."""
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +11,12 @@ from playbooks.load import BadPlaybook
 from schemas.topics import TOPICS, Topic
 from streams.commands.output import fail, give, say, show
 from streams.commands.serving import Config, settings_or_fail
+from streams.feed.gate import OpenToEveryone
 from streams.kafka.connection import NoKafka
 from streams.kafka.topic_admin import Standing, apply, compare
+from streams.ports.real_ports import BadPorts
+from streams.runtimes.act_process import ActProcess
+from streams.runtimes.api_process import ApiProcess
 from streams.settings import BadSettings, Settings
 from streams.stores.redis_client import NoRedis
 
@@ -55,8 +60,7 @@ def worker(
     state: Annotated[Path | None, typer.Option(help="Folder for files of this worker.")] = None,
 ) -> None:
     """One worker: takes its share of the partitions through the line; start one per core."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    settings = settings_or_fail(config, health=health, state=state)
+    settings = _begin(config, health=health, state=state)
     try:
         from streams.runtimes.worker_process import WorkerProcess
 
@@ -64,6 +68,40 @@ def worker(
     except (NoKafka, NoRedis, BadSettings, BadPlaybook) as fault:
         fail(str(fault))
     process.run()
+
+
+def act(
+    config: Config = None,
+    health: Annotated[int | None, typer.Option(help="Port of the health pages; 0 takes a free one.")] = None,
+    state: Annotated[Path | None, typer.Option(help="Folder of this runner's copy and of post-mortems.")] = None,
+) -> None:
+    """One runner of actions: takes requests from Kafka; several may run side by side."""
+    settings = _begin(config, health=health, state=state)
+    try:
+        asyncio.run(ActProcess(settings).run(lambda address: say(f"health at {address}")))
+    except (NoKafka, NoRedis, BadSettings, BadPorts, OSError) as fault:
+        fail(str(fault))
+
+
+def api(
+    config: Config = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; other than loopback needs a token.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one.")] = None,
+    state: Annotated[Path | None, typer.Option(help="Folder of this server's copy.")] = None,
+) -> None:
+    """One server of ingest, feed and page over Kafka; several may run side by side."""
+    settings = _begin(config, host=host, port=port, state=state)
+    try:
+        asyncio.run(ApiProcess(settings).run(lambda address: say(f"Trainmaster listens at {address}")))
+    except (NoKafka, NoRedis, BadSettings, OpenToEveryone, OSError) as fault:
+        fail(str(fault))
+
+
+def _begin(config: Path | None, **given: object) -> Settings:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for noisy in ("faust", "mode", "aiokafka", "kafka"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    return settings_or_fail(config, **given)
 
 
 def _standings(settings: Settings) -> list[Standing]:

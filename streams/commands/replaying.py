@@ -15,13 +15,14 @@ from streams.agents.simulation.scenarios import SCENARIOS
 from streams.commands.output import fail, give, give_lines, say, show
 from streams.commands.serving import Config, settings_or_fail
 from streams.install import build_line, checked_playbooks
-from streams.kafka.connection import NoKafka, client_arguments
-from streams.kafka.log_producer import LogProducer, NotDelivered
+from streams.kafka.connection import NoKafka
+from streams.kafka.log_producer import log_producer
 from streams.kafka.simulated_job import feed
 from streams.kafka.topic_admin import require_topics
 from streams.replay import Outcome, lines_of, summary
 from streams.replay import replay as run_lines
 from streams.settings import BadSettings, Settings
+from streams.stores.store import StoreAway
 
 
 def replay(
@@ -81,11 +82,11 @@ def run_or_fail(settings: Settings, file: str, playbooks: Path | None = None) ->
 
 def _feed_kafka(settings: Settings, lines: Iterator[bytes], per_message: int, speed: float) -> None:
     try:
-        telemetry = require_topics(settings.kafka)["telemetry"]
-        producer = LogProducer(client_arguments(settings.kafka), telemetry.name, settings.kafka.deliver, "simulate")
-        say(f"{feed(lines, producer, per_message, speed)} records sent to {telemetry.name}")
+        require_topics(settings.kafka)
+        producer = log_producer(settings.kafka, "simulate")
+        say(f"{feed(lines, producer, per_message, speed)} records sent")
         producer.close()
-    except (NoKafka, BadSettings, NotDelivered) as fault:
+    except (NoKafka, BadSettings, StoreAway) as fault:
         fail(str(fault))
 
 

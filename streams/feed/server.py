@@ -41,3 +41,9 @@ class FeedServer(uvicorn.Server):
         """Let the streams end, answer what was begun, stop."""
         self._closing.set()
         await super().shutdown(sockets)
+
+
+def address(server: uvicorn.Server) -> str:
+    """Give the address of a server that listens."""
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    return f"http://{host}:{port}"

@@ -7,15 +7,17 @@ out of time. Repetition is harmless here, silence is not; a producer that falls 
 import contextlib
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 from kafka.producer.future import FutureRecordMetadata
-from msgspec import Struct
 
 from streams.clock import monotonic_seconds
-from streams.kafka.connection import Arguments
+from streams.kafka.connection import Arguments, client_arguments, topic_name
+from streams.kafka.message import Letter
+from streams.settings import KafkaSettings
+from streams.stores.store import StoreAway
 
 _log = logging.getLogger(__name__)
 MESSAGE_BYTES = 512 << 10
@@ -26,44 +28,35 @@ LINGER_MS = 20
 CLOSE_SECONDS = 1.0
 
 
-class NotDelivered(RuntimeError):
-    """Kafka has not confirmed it; the same again later."""
-
-
-class Parcel(Struct, frozen=True):
-    """Records of one job in one message."""
-
-    job: str
-    body: bytes
-
-
 class LogProducer:
-    """Puts records into one topic.
+    """Puts letters into topics.
 
     Args:
         arguments: how to reach Kafka.
-        topic: its name on the broker.
+        topic: gives a stream's name on the broker.
         seconds: until something that was not confirmed counts as failed.
         name: of this client.
     """
 
-    def __init__(self, arguments: Arguments, topic: str, seconds: float, name: str) -> None:
+    def __init__(self, arguments: Arguments, topic: Callable[[str], str], seconds: float, name: str) -> None:
         self._arguments, self._topic, self._seconds, self._name = arguments, topic, seconds, name
         self._lock = threading.Lock()
         self._producer: KafkaProducer | None = None
 
-    def deliver(self, parcels: Sequence[Parcel]) -> None:
-        """Send parcels and wait until Kafka has them.
+    def deliver(self, letters: Sequence[Letter]) -> int:
+        """Send letters and wait until Kafka has them; give the highest offset, 0 for nothing.
 
         Raises:
-            NotDelivered: it has not; some of them may have arrived all the same.
+            StoreAway: it has not; some of them may have arrived all the same.
         """
+        if not letters:
+            return 0
         producer = self._open()
         try:
-            futures = [producer.send(self._topic, key=one.job.encode(), value=one.body) for one in parcels]
-            self._wait(producer, futures)
+            futures = [self._send(producer, letter) for letter in letters]
+            return self._wait(producer, futures)
         except KafkaError as fault:
-            raise NotDelivered(type(fault).__name__) from None
+            raise StoreAway(f"Kafka does not answer ({type(fault).__name__})") from None
 
     def close(self) -> None:
         """Send what is there, and end."""
@@ -72,16 +65,24 @@ class LogProducer:
         if producer is not None:
             _close(producer, self._seconds)
 
-    def _wait(self, producer: KafkaProducer, futures: Sequence[FutureRecordMetadata]) -> None:
+    def _send(self, producer: KafkaProducer, letter: Letter) -> FutureRecordMetadata:
+        return producer.send(
+            self._topic(letter.stream), key=letter.key.encode(), value=letter.value, partition=letter.partition
+        )
+
+    def _wait(self, producer: KafkaProducer, futures: Sequence[FutureRecordMetadata]) -> int:
         """Wait for reports; a producer that reports nothing for twice the time-out has fallen silent."""
         deadline = monotonic_seconds() + 2 * self._seconds
+        highest = 0
         for future in futures:
             try:
-                future.get(timeout=max(0.0, deadline - monotonic_seconds()))
+                told = future.get(timeout=max(0.0, deadline - monotonic_seconds()))
             except KafkaError:
                 if not future.is_done:
                     self._replace(producer)
                 raise
+            highest = max(highest, told.offset)
+        return highest
 
     def _open(self) -> KafkaProducer:
         with self._lock:
@@ -89,7 +90,7 @@ class LogProducer:
                 try:
                     self._producer = self._made()
                 except (KafkaError, OSError) as fault:
-                    raise NotDelivered(type(fault).__name__) from None
+                    raise StoreAway(f"Kafka does not answer ({type(fault).__name__})") from None
             return self._producer
 
     def _made(self) -> KafkaProducer:
@@ -116,22 +117,28 @@ class LogProducer:
         threading.Thread(target=_close, args=(silent, CLOSE_SECONDS), daemon=True).start()
 
 
-def parcels(job: str, records: Sequence[bytes]) -> Iterator[Parcel]:
-    r"""Put the records of a job into few messages: one costs the workers the same, whatever it holds.
+def log_producer(settings: KafkaSettings, name: str) -> LogProducer:
+    """Make the producer of an installation; it connects when it is first needed."""
+    arguments = client_arguments(settings)
+    return LogProducer(arguments, lambda stream: topic_name(settings, stream), settings.deliver, name)
 
-    >>> [one.body for one in parcels("j", [b"{1}", b"{2}"])]
-    [b'{1}\\n{2}']
+
+def letters(job: str, records: Sequence[bytes]) -> Iterator[Letter]:
+    r"""Put telemetry of a job into few messages: one costs the workers the same, whatever it holds.
+
+    >>> [one.value for one in letters("j", [b"{1}", b"{2}"])]
+    [b'{1}\n{2}']
     """
     part: list[bytes] = []
     size = 0
     for record in records:
         if part and (size + len(record) > MESSAGE_BYTES or len(part) == MESSAGE_RECORDS):
-            yield Parcel(job, b"\n".join(part))
+            yield Letter("telemetry", job, b"\n".join(part))
             part, size = [], 0
         part.append(record)
         size += len(record) + 1
     if part:
-        yield Parcel(job, b"\n".join(part))
+        yield Letter("telemetry", job, b"\n".join(part))
 
 
 def _close(producer: KafkaProducer, seconds: float) -> None:

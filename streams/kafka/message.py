@@ -1,4 +1,4 @@
-"""A message of a log, without the client that brought it."""
+"""Messages of a log, without the client that carries them."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -20,6 +20,20 @@ class Message(Struct, frozen=True):
     time: float
     key: str
     body: bytes
+
+
+class Letter(Struct, frozen=True):
+    """Something to send.
+
+    Attributes:
+        stream: by the table of topics, without the prefix.
+        partition: None lets the key decide.
+    """
+
+    stream: str
+    key: str
+    value: bytes
+    partition: int | None = None
 
 
 class Bounds(Struct, frozen=True):

@@ -8,21 +8,13 @@ from aiokafka.structs import RecordMetadata
 from msgspec import Struct
 
 from streams.kafka.connection import Arguments
+from streams.kafka.message import Letter
 
 Then = Callable[[], object]
 ROOM = 2_000
 """Messages whose output may wait for its confirmation; then the next one waits."""
 LINGER_MS = 5
 BATCH_BYTES = 256 << 10
-
-
-class Letter(Struct, frozen=True):
-    """Something to send; `partition` None lets the key decide."""
-
-    topic: str
-    key: str
-    value: bytes
-    partition: int | None = None
 
 
 class _Waiting(Struct, frozen=True):
@@ -35,11 +27,13 @@ class Outbox:
 
     Args:
         arguments: how to reach Kafka.
+        topic: gives a stream's name on the broker.
         seconds: until a letter that was not confirmed counts as failed; it is tried again until then.
         name: of this client.
     """
 
-    def __init__(self, arguments: Arguments, seconds: float, name: str) -> None:
+    def __init__(self, arguments: Arguments, topic: Callable[[str], str], seconds: float, name: str) -> None:
+        self._topic = topic
         self._arguments, self._seconds, self._name = arguments, seconds, name
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(ROOM)
         self.sent = 0
@@ -95,6 +89,6 @@ class Outbox:
 
     async def _send(self, letter: Letter) -> asyncio.Future[RecordMetadata]:
         future: asyncio.Future[RecordMetadata] = await self._producer.send(
-            letter.topic, letter.value, key=letter.key.encode(), partition=letter.partition
+            self._topic(letter.stream), letter.value, key=letter.key.encode(), partition=letter.partition
         )
         return future

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from streams.clock import monotonic_seconds
-from streams.kafka.log_producer import LogProducer, Parcel, parcels
+from streams.kafka.log_producer import LogProducer, letters
+from streams.kafka.message import Letter
 
 AT_ONCE = 2_000
 
@@ -52,11 +53,11 @@ def _batches(lines: Iterable[bytes], size: int) -> Iterator[list[bytes]]:
         yield batch
 
 
-def _by_job(batch: list[bytes], heads: list[_Head], per_message: int) -> Iterator[list[Parcel]]:
+def _by_job(batch: list[bytes], heads: list[_Head], per_message: int) -> Iterator[list[Letter]]:
     """Records of one job stay in their order; those of different jobs need none."""
     jobs: dict[str, list[bytes]] = {}
     for line, head in zip(batch, heads, strict=True):
         jobs.setdefault(head.job, []).append(line)
     for job, records in jobs.items():
         for at in range(0, len(records), per_message):
-            yield list(parcels(job, records[at : at + per_message]))
+            yield list(letters(job, records[at : at + per_message]))

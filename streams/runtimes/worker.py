@@ -12,8 +12,8 @@ from schemas.codec import encode
 from schemas.telemetry import Tick
 from schemas.topics import BY_NAME
 from streams.clock import monotonic_seconds, unix_seconds
-from streams.kafka.message import Message
-from streams.kafka.outbox import Letter, Outbox
+from streams.kafka.message import Letter, Message
+from streams.kafka.outbox import Outbox
 from streams.kafka.placing import partition_of
 from streams.runtimes.memories import EVERYBODY
 from streams.runtimes.partition import Partition, Taken
@@ -34,7 +34,6 @@ class Worker:
         restore: makes partitions.
         outbox: takes what is said.
         saving: where memories survive.
-        topic: gives a stream's name on the broker.
         of: partitions of the topic telemetry.
         tick: seconds from one tick to the next; 0 for none.
         snapshot: seconds from one snapshot to the next.
@@ -46,14 +45,13 @@ class Worker:
         restore: Restore,
         outbox: Outbox,
         saving: Saving,
-        topic: Callable[[str], str],
         *,
         of: int,
         tick: float,
         snapshot: float,
         metrics: WorkerMetrics,
     ) -> None:
-        self._restore, self._outbox, self._saving, self._topic, self._of = restore, outbox, saving, topic, of
+        self._restore, self._outbox, self._saving, self._of = restore, outbox, saving, of
         self._tick, self._snapshot, self._metrics = tick, snapshot, metrics
         self._partitions: dict[int, Partition] = {}
         self._generation = 0
@@ -99,7 +97,7 @@ class Worker:
             now = unix_seconds()
             tick = encode(Tick(time=now, every=self._tick))
             ours = sorted(self.assigned or ())
-            letters = [Letter(self._topic("telemetry"), EVERYBODY, tick, number) for number in ours]
+            letters = [Letter("telemetry", EVERYBODY, tick, number) for number in ours]
             await self._outbox.put(letters, lambda: None)
             await asyncio.sleep(self._tick)
 
@@ -140,12 +138,11 @@ class Worker:
         return partition
 
     def _letters(self, taken: Taken) -> list[Letter]:
-        telemetry = self._topic("telemetry")
-        letters = [Letter(telemetry, one.job, one.raw, partition_of(one.job, self._of)) for one in taken.telemetry]
+        letters = [Letter("telemetry", one.job, one.raw, partition_of(one.job, self._of)) for one in taken.telemetry]
         for sent in taken.said:
             if BY_NAME[sent.topic].key:
                 value = encode(sent.record)
-                letters.append(Letter(self._topic(sent.topic), sent.key, value))
+                letters.append(Letter(sent.topic, sent.key, value))
                 if sent.topic == "incidents":
-                    letters.append(Letter(self._topic(LATEST), sent.key, value))
+                    letters.append(Letter(LATEST, sent.key, value))
         return letters

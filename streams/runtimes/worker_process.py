@@ -43,7 +43,7 @@ class WorkerProcess:
         telemetry = require_topics(kafka)["telemetry"]
         client = connect(settings.redis)
         arguments = client_arguments(kafka)
-        self._outbox = Outbox(arguments, kafka.deliver, "trainmaster-worker")
+        self._outbox = Outbox(arguments, lambda name: topic_name(kafka, name), kafka.deliver, "trainmaster-worker")
         prefix = f"{settings.redis.prefix}:{telemetry.id}"
         self._saving = Saving(lambda number: RedisSnapshots(client, f"{{{prefix}:{number}}}"))
         self._metrics = WorkerMetrics(CollectorRegistry())
@@ -52,7 +52,6 @@ class WorkerProcess:
             Restore(line, telemetry.found, history, kafka.reread),
             self._outbox,
             self._saving,
-            lambda name: topic_name(kafka, name),
             of=telemetry.found,
             tick=settings.tick,
             snapshot=settings.snapshot,

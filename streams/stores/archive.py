@@ -39,12 +39,17 @@ class SqliteArchive:
         A record that stands already changes nothing; an offset below the one noted does not take it back.
         """
         with self._database.transaction() as connection:
-            for one in sent:
-                if one.topic in _FILED and isinstance(one.record, Outbound):
-                    self._file(connection, one.topic, one.record)
-            if any(one.topic == "dead" for one in sent):
-                self._records.forget_old_dead(connection)
+            self._file_all(connection, sent, [None] * len(sent))
             connection.execute("UPDATE progress SET upto = max(upto, ?)", (upto,))
+
+    def file(self, sent: Sequence[Sent], places: Sequence[int | None]) -> None:
+        """File records at given places in the order of all records; None leaves the place open.
+
+        Raises:
+            PlaceTaken: another record stands there.
+        """
+        with self._database.transaction() as connection:
+            self._file_all(connection, sent, places)
 
     def progress(self) -> int:
         """Give the journal offset up to which everything has been said."""
@@ -102,12 +107,19 @@ class SqliteArchive:
         """Give vitals of a job between two times, thinned to at most `points`; of a thinned group the extremes stay."""
         return self._series.thinned(job, of, begin, end, points)
 
-    def _file(self, connection: sqlite3.Connection, topic: str, record: Outbound) -> None:
+    def _file_all(self, connection: sqlite3.Connection, sent: Sequence[Sent], places: Sequence[int | None]) -> None:
+        for one, place in zip(sent, places, strict=True):
+            if one.topic in _FILED and isinstance(one.record, Outbound):
+                self._file(connection, one.topic, one.record, place)
+        if any(one.topic == "dead" for one in sent):
+            self._records.forget_old_dead(connection)
+
+    def _file(self, connection: sqlite3.Connection, topic: str, record: Outbound, place: int | None) -> None:
         if isinstance(record, Vitals):
             self._series.add(connection, record)
             self._jobs.note(connection, record)
             return
-        sequence = self._records.file(connection, topic, record)
+        sequence = self._records.file(connection, topic, record, place)
         if sequence is None:
             return
         if isinstance(record, Incident):

@@ -17,20 +17,33 @@ DEAD_KEPT = 1_000
 """Unreadable records kept; a broken agent sends them for hours, and each may be 64 KiB."""
 
 
+class PlaceTaken(RuntimeError):
+    """Two records claim the same place in the order of all."""
+
+
 class RecordShelf:
     """The table `records`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def file(self, connection: sqlite3.Connection, topic: str, record: Outbound) -> int | None:
-        """File a record; give its sequence, or None where it stands already."""
+    def file(
+        self, connection: sqlite3.Connection, topic: str, record: Outbound, place: int | None = None
+    ) -> int | None:
+        """File a record, at a given place or the next one; give its sequence, or None where it stands already.
+
+        Raises:
+            PlaceTaken: another record stands at that place.
+        """
         identity = identify(record)
-        rows = connection.execute(
-            "INSERT INTO records (topic, id, revision, job, incident, raw) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING RETURNING sequence",
-            (topic, identity.id, identity.revision, identity.job, identity.incident, encode(record)),
-        ).fetchall()
+        try:
+            rows = connection.execute(
+                "INSERT INTO records (sequence, topic, id, revision, job, incident, raw) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (topic, id, revision) DO NOTHING RETURNING sequence",
+                (place, topic, identity.id, identity.revision, identity.job, identity.incident, encode(record)),
+            ).fetchall()
+        except sqlite3.IntegrityError:
+            raise PlaceTaken(f"place {place} of the feed is taken; were the numbers in Redis lost?") from None
         return int(rows[0][0]) if rows else None
 
     def forget_old_dead(self, connection: sqlite3.Connection) -> None:

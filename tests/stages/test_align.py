@@ -33,7 +33,7 @@ class Clocked:
         closed = []
         for one in frames:
             self.now = max(self.now, one.time)
-            self.late += not align.add(self.alignment, one, self.now, LATENESS)
+            self.late += not align.add(self.alignment, one, self.now)
             closed += self._closed(align.close_ready(self.alignment, self.now, LATENESS))
         return closed
 

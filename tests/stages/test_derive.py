@@ -40,7 +40,7 @@ def closed(*frames: StepFrame, enrolled: tuple[int, ...] = (), previous: float =
         enrol_frame(people, frame(list(enrolled), {}))
     for one in frames:
         enrol_frame(people, one)
-    return derive(OpenStep(step=7, first_time=1e9, frames=list(frames)), people, previous, steps)
+    return derive(OpenStep(step=7, opened=1e9, frames=list(frames)), people, previous, steps)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def begin(memory: CorrelateMemory, case: Case) -> None:
         case.normal_interval = step.normal
     if case.normal_interval is not None and _first(memory) is case:
         since = [v for t, v in zip(track.times, track.values, strict=True) if t > case.onset_time]
-        case.lost_seconds = sum(max(0.0, value - case.normal_interval) for value in since)
+        case.lost_seconds = sum((max(0.0, value - case.normal_interval) for value in since), 0.0)
 
 
 def accrue(memory: CorrelateMemory, vitals: Vitals, before: float | None, steps: int) -> None:

@@ -1,7 +1,8 @@
 """Frames of all nodes meet at their step, and steps close in order.
 
 A step closes when every source that usually delivers has delivered, or when the allowed lateness has passed on the
-stream's clock. A source that misses five steps in a row is no longer waited for.
+stream's clock since its first frame came; what the frames' own clocks say does not matter, for one of them may be
+wrong. A source that misses five steps in a row is no longer waited for.
 """
 
 from collections.abc import Iterator
@@ -14,20 +15,19 @@ LEARNING = 3
 MOST_OPEN = 4096
 
 
-def add(alignment: Alignment, frame: StepFrame, now: float, lateness: float) -> bool:
+def add(alignment: Alignment, frame: StepFrame, now: float) -> bool:
     """Put a frame to its step; False when that step is closed already.
 
-    A source that comes too late for its step but within the lateness was not waited for, being new or back from an
-    absence; from the next step on it is.
+    A source that is too late for its step by a few steps was not waited for, being new or back from an absence; from
+    the next step on it is.
     """
     if frame.step <= alignment.last_closed:
-        if now - frame.time <= lateness:
+        if alignment.last_closed - frame.step < PATIENCE * alignment.stride:
             alignment.sources.setdefault(frame.node, FrameSource(last_step=frame.step, every=frame.every)).misses = 0
         return False
     step = alignment.open.get(frame.step)
     if step is None:
-        step = alignment.open[frame.step] = OpenStep(step=frame.step, first_time=frame.time)
-    step.first_time = min(step.first_time, frame.time)
+        step = alignment.open[frame.step] = OpenStep(step=frame.step, opened=now)
     step.frames.append(frame)
     return True
 
@@ -41,7 +41,7 @@ def close_ready(alignment: Alignment, now: float, lateness: float) -> Iterator[O
     """
     while alignment.open:
         step = alignment.open[min(alignment.open)]
-        waited = now - step.first_time >= lateness or len(alignment.open) > MOST_OPEN
+        waited = now - step.opened >= lateness or len(alignment.open) > MOST_OPEN
         if not waited and not (_is_next(alignment, step) and _is_complete(alignment, step)):
             return
         _close(alignment, step)

@@ -42,10 +42,10 @@ class FrameSource(Struct):
 
 
 class OpenStep(Struct):
-    """A step whose frames are still coming in."""
+    """A step whose frames are still coming in; `opened` is the stream's clock at the first of them, Unix seconds."""
 
     step: int
-    first_time: float
+    opened: float
     frames: list[StepFrame] = field(default_factory=list)
 
 

@@ -20,7 +20,13 @@ IDLE_PATIENCE = 6.0
 
 
 def advanced(attempt: Attempt, step: int, time: float) -> None:
-    """Note a frame of a step: how long the job took to come so far is what it usually takes."""
+    """Note a frame of a step: how long the job took to come so far is what it usually takes.
+
+    Args:
+        attempt: which has come so far.
+        step: of the frame.
+        time: the stream's clock, Unix seconds; the frame's own may be wrong.
+    """
     if step <= attempt.top_step:
         return
     if attempt.progress is not None and attempt.stalled is not None and time > attempt.progress:

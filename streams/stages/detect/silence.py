@@ -16,7 +16,7 @@ MOMENT_SECONDS = 5.0
 
 
 def heard(voices: Voices, node: str, time: float) -> None:
-    """Note that a source spoke."""
+    """Note that a source spoke, at a time of the stream's clock: its own may be wrong."""
     if node in voices.names:
         place = voices.names.index(node)
         voices.latest[place] = max(voices.latest[place], time)

@@ -136,11 +136,11 @@ class Detect:
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
         memory.clock = max(memory.clock, frame.time)
         yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
-        silence.heard(attempt.voices, frame.node, frame.time)
+        silence.heard(attempt.voices, frame.node, memory.clock)
         if isinstance(frame, StepFrame):
             enrol_frame(attempt.participants, frame)
-            progress.advanced(attempt, frame.step, frame.time)
-            memory.counters.late += not align.add(attempt.alignment, frame, memory.clock, self.lateness)
+            progress.advanced(attempt, frame.step, memory.clock)
+            memory.counters.late += not align.add(attempt.alignment, frame, memory.clock)
         elif isinstance(frame, SampleFrame):
             memory.counters.late += not samples.add(memory.samples, frame)
 
