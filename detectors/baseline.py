@@ -114,7 +114,7 @@ class Baseline:
         memory.unlearned[series] += values.size
 
     def withdraw(self, memory: BaselineMemory, series: int, count: int) -> None:
-        """Take back a series' newest `count` rows, which were not healthy after all; learn again unless it is frozen."""
+        """Take back a series' newest `count` rows, which were not healthy after all; unless frozen, learn again."""
         columns = latest_columns(self.held, memory.pushed[series, None], count)[0]
         memory.values[series, columns] = np.nan
         memory.pushed[series] -= count

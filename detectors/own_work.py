@@ -75,7 +75,8 @@ class OwnWork:
     def columns(self, memory: OwnWorkMemory, rank: int, count: int) -> Ints:
         """Give the columns of a rank's last rows, at most so many, oldest first."""
         count = min(count, int(memory.pushed[rank]), self.held)
-        return latest_columns(self.held, memory.pushed[rank, None], count)[0]
+        latest: Ints = latest_columns(self.held, memory.pushed[rank, None], count)[0]
+        return latest
 
     def slow_since(self, memory: OwnWorkMemory, rank: int, limit: float) -> Ints:
         """Give the columns since a rank became slow: its rows from there on are nearer to the slow level than to 1."""

@@ -53,7 +53,7 @@ class KafkaSettings(BaseModel):
     session: Annotated[float, Field(ge=1.0, le=300.0)] = 15.0
     start: Seconds = 20.0
     deliver: Annotated[float, Field(ge=1.0)] = 30.0
-    reread: Annotated[int, Field(ge=0)] = 500_000
+    reread: Annotated[int, Field(ge=0)] = 50_000
 
 
 class RedisSettings(BaseModel):

@@ -39,13 +39,13 @@ class Plan(Struct, frozen=True, kw_only=True):
     cache: Path
     hook: Path
     job: str
-    attempt: int = 1
+    attempt: int
     checkpoints: Path
-    steps: int = 0
-    every: int = 100
-    batch_rows: int = 256
-    hidden: int = 1152
-    rate: float = 0.01
+    steps: int
+    every: int
+    batch_rows: int
+    hidden: int
+    rate: float
 
 
 class _Storage:

@@ -9,6 +9,8 @@ import argparse
 import random
 import re
 import signal
+import socket
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -86,6 +88,11 @@ class ObjectStore(ThreadingHTTPServer):
     def url(self) -> str:
         """Its address."""
         return f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Let go of a reader that went away in the middle of an answer; say anything else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

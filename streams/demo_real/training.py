@@ -7,6 +7,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+BATCH_ROWS = 256
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train until all steps are done, or SIGTERM or SIGINT comes."""
@@ -19,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--checkpoints", type=Path, required=True, help="folder of the checkpoints")
     parser.add_argument("--steps", type=int, default=0, help="how many; 0 goes on until it is told to stop")
     parser.add_argument("--every", type=int, default=100, help="steps from one checkpoint to the next")
-    parser.add_argument("--batch-rows", type=int, default=256, help="rows of a batch")
+    parser.add_argument("--batch-rows", type=int, default=BATCH_ROWS, help="rows of a batch")
     parser.add_argument("--hidden", type=int, default=1152, help="width of the hidden layers")
     parser.add_argument("--rate", type=float, default=0.01, help="learning rate")
     options = parser.parse_args(arguments)

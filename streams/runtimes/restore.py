@@ -37,9 +37,10 @@ class Restore:
         if memories.mark >= bounds.end:
             _log.warning("partition %d is shorter than what was saved of it; that is put aside", first.partition)
             memories, snapshots = Memories(self._line), []
-        begin = memories.mark + 1
-        readable = max(begin, bounds.first, first.offset - self._most)
-        lost = self._lost(first, memories, begin, min(readable, first.offset), bounds, snapshots)
+        # What was saved of a job and cannot be read back is learned from the log again; the others pass over that.
+        begin = 0 if memories.lost else memories.mark + 1
+        readable = min(first.offset, max(begin, bounds.first, first.offset - self._most))
+        lost = self._lost(first, memories, readable, bounds, snapshots)
         partition = Partition(self._line, first.partition, self._of, memories, lost)
         if readable < first.offset:
             async for message in self._history.read(first.partition, readable, first.offset):
@@ -56,23 +57,17 @@ class Restore:
             partition.lose(LostHistory(first.partition, loss, of_a_stretch(partition.jobs())))
 
     def _lost(
-        self,
-        first: Message,
-        memories: Memories,
-        begin: int,
-        readable: int,
-        bounds: Bounds,
-        snapshots: list[Snapshot],
+        self, first: Message, memories: Memories, readable: int, bounds: Bounds, snapshots: list[Snapshot]
     ) -> LostHistory | None:
-        """Say what cannot be seen again of a partition."""
-        if begin < readable:
+        """Say what cannot be seen again of a partition, and whom that concerns."""
+        how = "the log no longer holds it" if readable == bounds.first else f"more than {self._most} messages"
+        if memories.mark + 1 < readable:
             kind = "no memory of it was saved" if memories.mark == NOTHING else "what was saved of it is too old"
-            how = "the log no longer holds it" if readable == bounds.first else f"more than {self._most} messages"
-            loss = Loss(begin, readable, memories.since, f"{kind}, and {how}")
+            loss = Loss(memories.mark + 1, readable, memories.since, f"{kind}, and {how}")
             concerns = of_a_stretch({one.key for one in snapshots if one.key != MARK})
-        elif memories.lost:
+        elif memories.lost and readable > 0:
             why = sorted(memories.lost.values())[0]
-            loss = Loss(0, memories.mark + 1, None, f"its memory could not be read back: {why}")
+            loss = Loss(0, readable, None, f"its memory could not be read back ({why}), and {how}")
             concerns = of_jobs(set(memories.lost))
         else:
             return None

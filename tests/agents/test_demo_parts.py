@@ -1,6 +1,8 @@
 """The parts of the real demo: dataset, network, object store, its readers and the loader."""
 
 import json
+import socket
+import struct
 import threading
 import time
 import urllib.error
@@ -149,6 +151,20 @@ def test_the_store_refuses_limits_that_make_no_sense(body: bytes, store: ObjectS
     refused.value.close()
     assert refused.value.code == 400
     assert store.throttle.limits == Limits()
+
+
+def test_a_reader_that_goes_away_is_no_news(store: ObjectStore, capfd: pytest.CaptureFixture[str]) -> None:
+    """A connection that is cut in the middle of an answer leaves no trace on the store's terminal."""
+    order(store.url, b'{"bytes_per_second": 200000}')
+    with socket.create_connection(("127.0.0.1", store.server_port)) as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing cuts
+        reader.sendall(f"GET /{shard_name(0)} HTTP/1.1\r\n\r\n".encode())
+        assert reader.recv(12) == b"HTTP/1.1 200"
+        answering = [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
+    for thread in answering:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in answering)
+    assert capfd.readouterr().err == ""
 
 
 def test_the_loader_gives_every_row_once_an_epoch(store: ObjectStore, client: StorageClient) -> None:

@@ -157,6 +157,20 @@ def test_the_baseline_is_frozen_while_an_episode_is_open() -> None:
     assert detector.baseline(memory)[0].tolist() == [10.0]
 
 
+def test_a_keeper_may_freeze_the_baseline() -> None:
+    """While a series is frozen its level stays as learned, whatever comes; its neighbour and later rows are learned."""
+    detector = LevelShift(worth=0.5)
+    memory = detector.blank(2)
+    watch(detector, memory, np.full((100, 2), 10.0))
+    memory.frozen[0] = True
+    assert watch(detector, memory, np.full((300, 2), 11.0), first=100) == []
+    assert detector.baseline(memory)[0].tolist() == [10.0, 11.0]
+    assert [a.before for a in watch(detector, memory, np.full((20, 2), 20.0), first=400)] == [10.0, 11.0]
+    memory.frozen[0] = False
+    watch(detector, memory, np.full((40, 2), 11.0), first=420)
+    assert detector.baseline(memory)[0].tolist() == [11.0, 11.0]
+
+
 def test_a_shift_to_the_other_side_is_another_episode() -> None:
     """A level that falls from above its baseline to below it ends one episode and begins the next."""
     rows = np.full(300, 10.0)

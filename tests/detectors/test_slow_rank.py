@@ -1,6 +1,7 @@
 """A rank that is slower than its peers, step after step."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,13 @@ def _batches(rng: np.random.Generator) -> Floats:
     return (1 + 0.5 * (rng.random((ROWS, 1)) < 0.3)) * (1 + 0.03 * rng.normal(size=(ROWS, RANKS)))
 
 
+def _moving(rng: np.random.Generator) -> Floats:
+    rows = 1 + 0.01 * rng.normal(size=(ROWS, RANKS))
+    for index in range(ROWS):
+        rows[index, index // 18 % RANKS] *= 1.06
+    return rows
+
+
 def _crowd(rng: np.random.Generator) -> Floats:
     rows = 1 + 0.01 * rng.normal(size=(ROWS, RANKS))
     rows[100:, :9] *= 1.3
@@ -63,6 +71,13 @@ INNOCENT: dict[str, Callable[[np.random.Generator], Floats]] = {
     ),
     "uneven sequences, skewed": lambda rng: np.exp(0.2 * rng.normal(size=(ROWS, RANKS))),
     "ranks that wander": _wandering,
+    "another rank slightly slow every 18 rows": _moving,
+    "machines that are not alike": lambda rng: (
+        (1 + 0.015 * rng.normal(size=RANKS)) * (1 + 0.01 * rng.normal(size=(ROWS, RANKS)))
+    ),
+    "some ranks noisier than others": lambda rng: (
+        1 + np.where(np.arange(RANKS) % 8, 0.03, 0.1) * rng.normal(size=(ROWS, RANKS))
+    ),
     "a long last stage": _last_stage,
     "steps that are longer for all": _batches,
     "more than half of a group": _crowd,
@@ -196,10 +211,20 @@ def test_never_half_of_a_group(seed: int, members: int, data: st.DataObject) -> 
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"ratio": 1.0}, {"window": 3}, {"share": 1.0}, {"sigmas": 0.0}, {"peers": 2}, {"calm": 21}],
+    [
+        {"ratio": 1.0},
+        {"window": 3},
+        {"share": 1.0},
+        {"sigmas": 0.0},
+        {"peers": 2},
+        {"calm": 21},
+        {"slight": 1.0},
+        {"slight": 1.2},
+        {"steady": 19},
+    ],
     ids=str,
 )
-def test_parameters_are_checked_when_built(parameters: dict[str, int]) -> None:
+def test_parameters_are_checked_when_built(parameters: dict[str, Any]) -> None:  # Any: of several types
     """A parameter out of range is refused by name."""
     with pytest.raises(ValueError, match=next(iter(parameters))):
         SlowRank(**parameters)

@@ -177,21 +177,25 @@ def test_whatever_comes_in_is_text(worked_feed: Feed, browser: Browser, incident
     asyncio.run(look())
 
 
+OTHER = "document.querySelector('.incident:not([aria-current=true])')"
+
+
 def test_an_address_is_a_view(shared_feed: Feed, browser: Browser) -> None:
     """What is chosen stands in the address, and the address opens the same view, axis included."""
 
     async def look() -> None:
         async with browser.open(shared_feed.url) as tab:
             await tab.until(STANDS)
-            await tab.click(".incident:not([aria-current=true])")
+            wanted = await tab.value(f"{OTHER}.querySelector('.incident-title').innerText")
+            await tab.value(f"{OTHER}.click()")
+            await tab.until(f"document.querySelector('#head h2').innerText === {wanted!r}")
             await tab.click("#by-time")
             address = await tab.until(
-                "location.hash.includes('axis=time') && location.hash.includes('inc-') && location.href"
+                "location.hash.includes('axis=time') && location.hash.includes('incident=') && location.href"
             )
-            title = await tab.text("#head h2")
         async with browser.open(address) as tab:
             await tab.until(STANDS)
-            assert await tab.text("#head h2") == title
+            assert await tab.text("#head h2") == wanted
             await tab.until("document.querySelector('#by-time').getAttribute('aria-pressed') === 'true'")
 
     asyncio.run(look())

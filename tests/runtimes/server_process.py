@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import until
 
 START_SECONDS = 30.0
 WAIT_SECONDS = 60.0
@@ -78,11 +79,3 @@ class ServerProcess:
             return bool(self.get("/killswitch"))
         except (urllib.error.URLError, OSError):
             return False
-
-
-def until(holds: Any, seconds: float, complaint: str) -> None:
-    """Wait for a condition; fail with a complaint when it does not come true."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"{complaint} within {seconds:g} s"
-        time.sleep(0.05)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from streams.agents.simulated import simulate
-from tests.runtimes.server_process import WAIT_SECONDS, ServerProcess, until
+from tests.runtimes.server_process import WAIT_SECONDS, ServerProcess
+from tests.waiting import until
 
 BATCH = 60
 ACTING = {"loader-to-nvme-cache": "act", "mark-contaminated-steps": "act", "tell-people": "observe"}

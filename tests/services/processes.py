@@ -44,6 +44,10 @@ class ServerProcess:
                 raise RuntimeError(f"{self.command[0]} did not start:\n{self.log.read_text()[-2000:]}")
             time.sleep(0.1)
 
+    def has_ended(self) -> bool:
+        """Whether it is gone, or was never there."""
+        return self._process is None or self._process.poll() is not None
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process by its id."""
         if self._process is not None and self._process.poll() is None:

@@ -84,6 +84,7 @@ async function choose(id) {
 async function chooseJob(job) {
   held.job = job;
   held.incident = "";
+  held.requests = [];
   await loadIncidents();
   await show();
 }
@@ -93,6 +94,8 @@ async function show() {
   address.write({ job: held.job, incident: held.incident, axis: held.axis });
   drawBar();
   drawList();
+  // At once, lest a button still means the incident shown before.
+  drawIncident();
   await loadRequests();
   drawIncident();
   await showTimeLine();
@@ -277,7 +280,7 @@ for (const [id, onlyActive] of [["show-active", true], ["show-all", false]]) {
   });
 }
 window.addEventListener("hashchange", () => {
-  Object.assign(held, address.read());
+  Object.assign(held, address.read(), { requests: [] });
   loadAll().catch(failed);
 });
 every(GROW_MS, async () => held.isLive && timeLine.follow(present()));

@@ -50,7 +50,10 @@ class Correlate:
         yield from self._tell(memory, everything=False)
 
     def flush(self, memory: CorrelateMemory) -> Iterable[Sent]:
-        """Nothing more will come: what waits for others waits no longer."""
+        """Nothing more will come: what waits for others waits no longer, and what still goes on has its last numbers."""
+        for case in memory.cases.values():
+            if case.state in LIVE:
+                case.told = b""
         yield from self._tell(memory, everything=True)
 
     def _tell(self, memory: CorrelateMemory, everything: bool) -> Iterator[Sent]:
