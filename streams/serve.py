@@ -99,9 +99,12 @@ class Service:
                 ]
                 line = group.create_task(asyncio.to_thread(self._run_line))
                 line.add_done_callback(lambda _: self.stop())
-                await self._server.serve()
-                self._ending.set()
-                self._work.set()
+                try:
+                    await self._server.serve()
+                finally:
+                    # Also where a side task fails: the line's thread cannot be cancelled, and would keep us for ever.
+                    self._ending.set()
+                    self._work.set()
                 for task in side:
                     task.cancel()
         self.database.close()

@@ -94,3 +94,22 @@ def an_incident(**changed: Any) -> Incident:  # Any: any field
         "nodes": ("n01",),
     }
     return Incident(**{**fields, **changed})
+
+
+MOUNT: dict[str, Any] = {"subject": "mount:/data", "nodes": ()}  # Any: fields of a detection
+STORAGE = (
+    a_detection("loader_share", text="loader_share 3 % → 25 %"),
+    a_detection("storage_retries_total", text="retries rose", **MOUNT),
+    a_detection("storage_latency_seconds", text="latency rose", **MOUNT),
+    a_detection("loader_share_median"),
+    a_detection("tokens_per_second", direction="down"),
+    a_detection("step_seconds"),
+)
+CALM = {
+    "sm_clock_mhz": a_track(1755.0, normal=1755.0),
+    "compute_seconds": a_track(0.79, normal=0.79),
+    "loader_share": a_track(0.03, normal=0.03),
+    "storage_latency_seconds": a_track(0.004, normal=0.004),
+    "storage_retries_per_second": a_track(0.0, normal=0.0),
+    "cpu_util": a_track(0.4, normal=0.4),
+}

@@ -40,6 +40,6 @@ def brief64() -> Scenario:
     return Scenario(
         name="brief64",
         summary="64 GPUs: object-store retries, then loaders that starve in waves, then a save of 41 s; loss unmoved.",
-        legs=(Leg(job=job, steps=(17_560, 18_760), influences=(stutter, saves)),),
+        legs=(Leg(job=job, steps=(17_560, 18_760), influences=(stutter, saves), ended="finished"),),
         expect=Expectation(layers=("storage", "data"), onset=(ONSET, ONSET + 110)),
     )

@@ -50,7 +50,7 @@ class Correlate:
         yield from self._tell(memory, everything=False)
 
     def flush(self, memory: CorrelateMemory) -> Iterable[Sent]:
-        """Nothing more will come: what waits for others waits no longer, and what still goes on has its last numbers."""
+        """Nothing more will come: nothing is waited for, and what goes on is told with its last numbers."""
         for case in memory.cases.values():
             if case.state in LIVE:
                 case.told = b""
