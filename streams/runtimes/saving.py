@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from streams.clock import monotonic_seconds
-from streams.stores.store import Snapshot, Snapshots
+from streams.stores.store import Snapshot, Snapshots, StoreAway
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Saving:
         """Give everything that was saved of a partition; nothing of ours is being written meanwhile.
 
         Raises:
-            Exception: the store does not answer. That is not the same as having nothing.
+            StoreAway: the store does not answer. That is not the same as having nothing.
         """
         task = self._tasks.get(partition)
         if task is not None:
@@ -56,10 +56,10 @@ class Saving:
     async def _save(self, partition: int, snapshots: list[Snapshot]) -> None:
         try:
             await asyncio.to_thread(self._home(partition).save, snapshots)
-        except Exception as fault:  # noqa: BLE001 - memory goes on without its copy, and readiness says so
-            if type(fault).__name__ != self.fault:
-                self.fault = type(fault).__name__
-                _log.warning("memories of partition %d could not be saved: %s", partition, self.fault)
+        except StoreAway as fault:
+            if not self.fault:
+                _log.warning("memories of partition %d could not be saved: %s", partition, fault)
+            self.fault = str(fault)
             return
         self.fault, self.saved_at = "", monotonic_seconds()
         waiting = self._unsaved.get(partition, {})

@@ -118,6 +118,7 @@ def test_a_slow_store_is_seen_and_a_control_file_helps(tmp_path: Path) -> None:
             serving = asyncio.create_task(agent.run())
             shares = await throttle_and_help(server, url)
             training.send_signal(signal.SIGTERM)
+            assert await asyncio.wait_for(training.wait(), 20) == 0
             await until(lambda: server.events_named("attempt.ended"), "the end")
             agent.stop()
             await serving

@@ -1,5 +1,6 @@
 """Workers killed, a broker restarted or frozen, Redis killed: in the end it is as if nothing had been."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -124,7 +125,7 @@ def finish(installation: Installation, workers: list[Process], rest: Bodies) -> 
 def parts(bodies: Bodies, number: int) -> list[Bodies]:
     """Cut messages into so many parts of about the same length."""
     edges = [len(bodies) * one // number for one in range(number + 1)]
-    return [bodies[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    return [bodies[begin:end] for begin, end in itertools.pairwise(edges)]
 
 
 def final_incidents(said: Said) -> dict[str, bytes]:
