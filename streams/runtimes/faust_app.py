@@ -17,11 +17,14 @@ from yarl import URL
 
 from streams.kafka.connection import bootstrap, ssl_context
 from streams.kafka.message import Message
+from streams.runtimes.loop_guard import end_in
 from streams.runtimes.worker import Worker
 from streams.settings import KafkaSettings
 
 _log = logging.getLogger(__name__)
 FETCH_BYTES = 4 << 20
+ENDING_SECONDS = 5.0
+"""How long a worker that fails may take to leave its group; Faust can take a minute where the broker is silent."""
 Side = Callable[[], Coroutine[None, None, object]]
 Told = Any  # what Faust's signals and streams pass; their interface types leave out what we need
 
@@ -101,6 +104,7 @@ class FaustApp:
     async def _fail(self, fault: Exception) -> None:
         """End the process, and never come back to the message at hand."""
         _log.critical("the worker ends: %s: %s", type(fault).__name__, fault)
+        end_in(ENDING_SECONDS)
         await self.app.crash(fault)
         await asyncio.Event().wait()
 

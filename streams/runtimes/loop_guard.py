@@ -39,3 +39,10 @@ class LoopGuard:
             if still > self._seconds:
                 print(f"trainmaster: the event loop stood still for {still:.0f} s", file=sys.stderr, flush=True)  # noqa: T201
                 os._exit(EXIT_CODE)
+
+
+def end_in(seconds: float) -> None:
+    """End the process with a failure after so many seconds, whatever it is doing then."""
+    timer = threading.Timer(seconds, os._exit, args=(1,))
+    timer.daemon = True
+    timer.start()

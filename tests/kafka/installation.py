@@ -50,6 +50,12 @@ class Process:
         """Start it; it answers, but need not be ready."""
         self._server.start()
 
+    def revive(self) -> None:
+        """Start it again if it has ended, as a supervisor does; it may end once more."""
+        if self.has_ended():
+            with contextlib.suppress(RuntimeError):
+                self.start()
+
     @property
     def log(self) -> str:
         """What it has printed."""
@@ -193,8 +199,20 @@ class Installation:
         return self.committed() == self.ends()
 
     def until_done(self) -> None:
-        """Wait until everything that was sent is done."""
-        until(self.is_done, WAIT_SECONDS, "the workers did not come to the end")
+        """Wait until everything that was sent is done; processes that end meanwhile are started again."""
+        until(lambda: self.revive() or self.is_done(), WAIT_SECONDS, "the workers did not come to the end")
+
+    def until_ready(self) -> None:
+        """Wait until every process is ready; those that have ended are started again."""
+        until(
+            lambda: self.revive() or all(one.ready() for one in self.processes), WAIT_SECONDS, "somebody is not ready"
+        )
+
+    def revive(self) -> bool:
+        """Do what a supervisor does; give False."""
+        for process in self.processes:
+            process.revive()
+        return False
 
     def _places(self) -> list[TopicPartition]:
         return [TopicPartition(f"{self.name}.telemetry", number) for number in range(self.partitions)]

@@ -7,7 +7,7 @@ import pytest
 
 from streams.agents.simulated import simulate
 from tests.kafka.conftest import NewInstallation
-from tests.kafka.installation import DELIVER, Installation, Process, jobs_of_all_partitions
+from tests.kafka.installation import DELIVER, Installation, jobs_of_all_partitions
 from tests.kafka.telling import Bodies, Said, on_kafka, through_embedded, without_repetitions
 from tests.services.kafka import KafkaBroker
 from tests.services.redis import RedisServer
@@ -67,7 +67,7 @@ def test_a_broker_that_is_restarted(
     own_kafka.process.stop()
     until(lambda: not any(one.ready() for one in workers), SECONDS, "somebody is ready without a broker")
     own_kafka.start()
-    finish(installation, workers, second)
+    finish(installation, second)
     assert without_repetitions(on_kafka(installation)) == undisturbed
     installation.close()
 
@@ -86,7 +86,7 @@ def test_a_broker_that_is_frozen_past_the_time_out_of_producers(
     until(lambda: not any(one.ready() for one in workers), SECONDS, "somebody is ready with a frozen broker")
     until(lambda: all(one.has_ended() for one in workers), 5 * DELIVER, "a worker has not noticed the time-out")
     own_kafka.process.thaw()
-    finish(installation, workers, second)
+    finish(installation, second)
     assert final_incidents(on_kafka(installation)) == final_incidents(undisturbed)
     installation.close()
 
@@ -107,17 +107,14 @@ def test_a_redis_that_is_killed(
     installation.until_done()
     own_redis.start()
     workers[0].kill()
-    finish(installation, workers, third)
+    finish(installation, third)
     assert without_repetitions(on_kafka(installation)) == undisturbed
     installation.close()
 
 
-def finish(installation: Installation, workers: list[Process], rest: Bodies) -> None:
+def finish(installation: Installation, rest: Bodies) -> None:
     """Start the workers that have ended, as a supervisor would, send the rest, and wait until all is done."""
-    for worker in workers:
-        if worker.has_ended():
-            worker.start()
-    until(lambda: all(one.ready() for one in workers), SECONDS, f"not ready: {[one.faults() for one in workers]}")
+    installation.until_ready()
     installation.send(rest)
     installation.until_done()
 
