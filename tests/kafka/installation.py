@@ -61,6 +61,11 @@ class Process:
         """What it has printed."""
         return self._server.log.read_text()
 
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._server.pid
+
     def has_ended(self) -> bool:
         """Whether the process is gone."""
         return self._server.has_ended()

@@ -44,6 +44,11 @@ class ServerProcess:
                 raise RuntimeError(f"{self.command[0]} did not start:\n{self.log.read_text()[-2000:]}")
             time.sleep(0.1)
 
+    @property
+    def pid(self) -> int:
+        """Its process id; 0 before the first start."""
+        return self._process.pid if self._process is not None else 0
+
     def has_ended(self) -> bool:
         """Whether it is gone, or was never there."""
         return self._process is None or self._process.poll() is not None

@@ -24,6 +24,7 @@ def add(alignment: Alignment, frame: StepFrame, now: float) -> bool:
     if frame.step <= alignment.last_closed:
         if alignment.last_closed - frame.step < PATIENCE * alignment.stride:
             alignment.sources.setdefault(frame.node, FrameSource(last_step=frame.step, every=frame.every)).misses = 0
+            _count_expected(alignment)
         return False
     step = alignment.open.get(frame.step)
     if step is None:
@@ -63,10 +64,18 @@ def _is_next(alignment: Alignment, step: OpenStep) -> bool:
 def _is_complete(alignment: Alignment, step: OpenStep) -> bool:
     if alignment.closed < LEARNING:
         return any(other >= step.step + 2 for other in alignment.open)
+    if len(step.frames) < alignment.expected:
+        return False  # asked with every frame, so the first answer is a cheap one
     here = {frame.node for frame in step.frames}
-    return all(
-        name in here or source.misses >= PATIENCE or source.every > 1 for name, source in alignment.sources.items()
-    )
+    return all(name in here or not _is_expected(source) for name, source in alignment.sources.items())
+
+
+def _is_expected(source: FrameSource) -> bool:
+    return source.misses < PATIENCE and source.every <= 1
+
+
+def _count_expected(alignment: Alignment) -> None:
+    alignment.expected = sum(_is_expected(source) for source in alignment.sources.values())
 
 
 def _close(alignment: Alignment, step: OpenStep) -> None:
@@ -81,3 +90,4 @@ def _close(alignment: Alignment, step: OpenStep) -> None:
     for name, frame in here.items():
         source = alignment.sources.setdefault(name, FrameSource(last_step=step.step))
         source.last_step, source.every = step.step, frame.every
+    _count_expected(alignment)

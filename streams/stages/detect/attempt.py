@@ -56,10 +56,20 @@ def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group
 
 def enrol_frame(participants: Participants, frame: StepFrame) -> None:
     """Enrol the ranks of a frame and note how far they have come; a rank without a reading has not come so far."""
+    index, steps = participants.index, participants.last_steps
+    mute = _mute(frame)
     for position, rank in enumerate(frame.ranks):
-        place = enrol(participants, rank, frame.node)
-        if not frame.values or any(readings[position] is not None for readings in frame.values.values()):
-            participants.last_steps[place] = max(participants.last_steps[place], frame.step)
+        place = index[rank] if rank in index else enrol(participants, rank, frame.node)
+        if steps[place] < frame.step and position not in mute:
+            steps[place] = frame.step
+
+
+def _mute(frame: StepFrame) -> tuple[int, ...]:
+    """Name the places of the ranks that have no reading at all, where there are any readings."""
+    columns = frame.values.values()
+    if not columns or any(None not in readings for readings in columns):
+        return ()
+    return tuple(at for at in range(len(frame.ranks)) if all(readings[at] is None for readings in columns))
 
 
 def behind(participants: Participants) -> tuple[int, ...]:

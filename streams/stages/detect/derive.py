@@ -57,8 +57,9 @@ def derive(step: OpenStep, participants: Participants, previous_time: float, ste
     interval = (time - previous_time) / steps if previous_time and time > previous_time else np.nan
     nodes = frozenset(frame.node for frame in step.frames)
     closed = ClosedStep(step=step.step, time=time, interval=interval, nodes=nodes)
+    closed.ranks = _rows(step.frames, participants)
     for frame in step.frames:
-        _place(closed, frame, participants)
+        _tell(closed, frame)
     _own_work(closed)
     for name, row in closed.ranks.items():
         if name not in closed.job and name not in _NOT_A_LEVEL and not np.isnan(row).all():
@@ -72,15 +73,35 @@ def by_rule(rule: Over, row: Floats) -> float:
     return float(_RULES[rule](row))
 
 
-def _place(closed: ClosedStep, frame: StepFrame, participants: Participants) -> None:
-    places = [participants.index[rank] for rank in frame.ranks]
-    for name, readings in frame.values.items():
-        row = closed.ranks.get(name)
-        if row is None:
-            row = closed.ranks[name] = np.full(len(participants.ranks), np.nan)
-        for place, reading in zip(places, readings, strict=True):
-            if is_finite(reading) and np.isnan(row[place]):
-                row[place] = reading
+def _rows(frames: list[StepFrame], participants: Participants) -> dict[str, Floats]:
+    """Lay the readings of all frames out over the ranks, one row per signal; of two for the same rank the first stands.
+
+    A step has a frame per node and a reading per rank and signal, so they become numbers a row at a time.
+    """
+    places: dict[str, list[int]] = {}
+    readings: dict[str, list[Reading]] = {}
+    for frame in frames:
+        there = [participants.index[rank] for rank in frame.ranks]
+        for name, some in frame.values.items():
+            if name in places:
+                places[name] += there
+                readings[name] += some
+            else:
+                places[name], readings[name] = list(there), list(some)
+    return {name: _row(places[name], readings[name], len(participants.ranks)) for name in places}
+
+
+def _row(places: list[int], readings: list[Reading], width: int) -> Floats:
+    values = np.array(readings, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        usable = np.abs(values) <= LARGEST
+    row = np.full(width, np.nan)
+    row[np.array(places, dtype=np.intp)[usable][::-1]] = values[usable][::-1]
+    return row
+
+
+def _tell(closed: ClosedStep, frame: StepFrame) -> None:
+    """Take what a frame says of the job as a whole."""
     for name, reading in frame.job_values.items():
         closed.readings.setdefault(name, reading)
         closed.tellers.setdefault(name, frame.node)

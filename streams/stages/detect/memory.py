@@ -50,7 +50,11 @@ class OpenStep(Struct):
 
 
 class Alignment(Struct):
-    """Steps on their way to being closed, in order."""
+    """Steps on their way to being closed, in order.
+
+    Attributes:
+        expected: sources that a step waits for.
+    """
 
     open: dict[int, OpenStep] = field(default_factory=dict)
     sources: dict[str, FrameSource] = field(default_factory=dict)
@@ -58,6 +62,7 @@ class Alignment(Struct):
     last_time: float = 0.0
     closed: int = 0
     stride: int = 1
+    expected: int = 0
 
 
 class Phase(Struct):
@@ -171,6 +176,7 @@ class Voices(Struct):
     """When each source was last heard."""
 
     names: list[str] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
     latest: list[float] = field(default_factory=list)
     checked: int = -1
     silence: SawtoothMemory | None = None

@@ -37,6 +37,11 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
     attempt.progress = max(attempt.progress or 0.0, time)
 
 
+def is_due(attempt: Attempt, now: float) -> bool:
+    """Tell whether the progress has to be looked at: once per second."""
+    return int(now) > attempt.stall_checked
+
+
 def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
     """Look at the age of the last progress, once per second of the stream's clock.
 

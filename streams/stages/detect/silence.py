@@ -17,12 +17,18 @@ MOMENT_SECONDS = 5.0
 
 def heard(voices: Voices, node: str, time: float) -> None:
     """Note that a source spoke, at a time of the stream's clock: its own may be wrong."""
-    if node in voices.names:
-        place = voices.names.index(node)
-        voices.latest[place] = max(voices.latest[place], time)
-    else:
+    place = voices.places.get(node)
+    if place is None:
+        voices.places[node] = len(voices.names)
         voices.names.append(node)
         voices.latest.append(time)
+    elif voices.latest[place] < time:
+        voices.latest[place] = time
+
+
+def is_due(attempt: Attempt, now: float) -> bool:
+    """Tell whether the sources have to be looked at: once per moment."""
+    return int(now // MOMENT_SECONDS) > attempt.voices.checked
 
 
 def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, Found]]:
@@ -42,8 +48,8 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
     elif voices.silence.width < len(voices.names):
         voices.silence = grow(_SILENCE, voices.silence, len(voices.names))
     ages = np.maximum(0.0, now - np.array(voices.latest))
-    if speaker in voices.names:
-        place = voices.names.index(speaker)
+    place = voices.places.get(speaker)
+    if place is not None:
         ages[place] = min(ages[place], float(_SILENCE.limits(voices.silence)[place]))
     for alarm in _SILENCE.update(voices.silence, moment, ages):
         if len(voices.names) == 1:

@@ -135,7 +135,8 @@ class Detect:
 
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
         memory.clock = max(memory.clock, frame.time)
-        yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
+        if silence.is_due(attempt, memory.clock):
+            yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
         silence.heard(attempt.voices, frame.node, memory.clock)
         if isinstance(frame, StepFrame):
             enrol_frame(attempt.participants, frame)
@@ -154,8 +155,9 @@ class Detect:
                 kind = memory.samples.kinds.setdefault(of, Entities())
                 moment = samples.Moment(number, of, kind, [frame for frame in frames if frame.of == of])
                 yield from self._moment(memory, attempt, moment)
-        if not closing:
+        if not closing and silence.is_due(attempt, now):
             yield from self._follow(memory, attempt, silence.watch(attempt, "", now))
+        if not closing and progress.is_due(attempt, now):
             yield from self._follow(memory, attempt, progress.watch(attempt, now))
 
     def _close(self, memory: DetectMemory, attempt: Attempt, step: OpenStep) -> Iterator[Sent]:
