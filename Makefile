@@ -16,8 +16,9 @@ setup: .venv/ready
 demo: setup
 	$(BIN)/trainmaster demo $(ARGS)
 
-# Every check and every test; see CONTRIBUTING.md for what runs where.
+# Every check and every test, with a real Kafka and Redis; see CONTRIBUTING.md for what runs where.
 test: setup check
+	deploy/test-services.sh
 	$(BIN)/pytest $(ARGS)
 
 check: setup

@@ -1,6 +1,7 @@
 """The same telemetry through both runtimes: the embedded one, and Faust on a real broker, give the same bytes."""
 
 import gzip
+import os
 import random
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from tests.kafka.installation import renamed
 from tests.kafka.telling import COMPARED, in_messages, on_kafka, through_embedded
 
 pytestmark = pytest.mark.service
-CASES = Path(__file__).parents[3] / "shared" / "cases"
+SHARED = Path(os.environ.get("TRAINMASTER_SHARED", Path(__file__).parents[3] / "shared"))
+CASES = SHARED / "cases"
 
 
 def test_simulated_scenarios_come_out_alike(new_installation: NewInstallation) -> None:
@@ -21,11 +23,13 @@ def test_simulated_scenarios_come_out_alike(new_installation: NewInstallation) -
     compare(new_installation, {name: list(simulate(name, 3, defects=True)) for name in sorted(SCENARIOS)})
 
 
+@pytest.mark.recorded
 def test_recorded_cases_come_out_alike(new_installation: NewInstallation) -> None:
     """Every recorded case."""
     compare(new_installation, cases())
 
 
+@pytest.mark.recorded
 def test_recorded_cases_come_out_alike_repeated_and_in_disorder(new_installation: NewInstallation) -> None:
     """Every recorded case, where each tenth record comes twice and neighbours change places."""
     compare(new_installation, {name: disordered(lines) for name, lines in cases().items()})
@@ -49,7 +53,7 @@ def cases() -> dict[str, list[bytes]]:
     """The recorded cases; they are no part of the project."""
     files = sorted(CASES.glob("*.jsonl.gz"))
     if not files:
-        pytest.skip(f"NOT TESTED on recorded cases: there are none at {CASES}")
+        pytest.skip(f"NOT TESTED on recorded cases: there are none at {CASES} (set TRAINMASTER_SHARED)")
     return {file.name.removesuffix(".jsonl.gz"): gzip.decompress(file.read_bytes()).splitlines() for file in files}
 
 
