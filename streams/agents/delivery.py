@@ -1,4 +1,4 @@
-"""Getting records to the server: every one at least once, over outages and restarts, within bounded memory and disk."""
+"""Getting records to the pipeline: each at least once, over outages and restarts, within bounded memory and disk."""
 
 import asyncio
 import contextlib
@@ -11,12 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import aiohttp
 import msgspec
 from msgspec import Struct
 
 from schemas.codec import encode
 from schemas.telemetry import Event, SampleFrame, StepFrame
+from streams.agents.link import Away, Link, Refused
 from streams.agents.outbox import Kind, Outbox, Parcel, by_key
 from streams.agents.spool import Spool, Stretch
 
@@ -35,9 +35,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     Attributes:
         memory_bytes: records in memory.
         spool_bytes: records on disk.
-        request_bytes: records in one request.
-        every: seconds between two requests while there is little to send.
-        timeout: seconds until a request counts as failed.
+        request_bytes: records in one delivery.
+        every: seconds between two deliveries while there is little to send.
         first_pause: seconds before the first repetition; each further one waits twice as long.
         longest_pause: seconds at most.
         farewell: seconds to go on delivering when it is closed; the rest goes to the spool.
@@ -47,7 +46,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     spool_bytes: int = 64 << 20
     request_bytes: int = 1 << 18
     every: float = 0.25
-    timeout: float = 10.0
     first_pause: float = 0.5
     longest_pause: float = 30.0
     farewell: float = 2.0
@@ -61,41 +59,20 @@ class Loss(Struct, frozen=True):
     kind: Kind
 
 
-class Away(Exception):
-    """The server did not take the records; the same again later.
+class Delivery:
+    """Offers records to the pipeline and holds on to them until it has said yes.
 
-    Attributes:
-        wait: seconds the server asks for; 0 where it says nothing.
-    """
-
-    def __init__(self, why: str, wait: float = 0.0) -> None:
-        super().__init__(why)
-        self.wait = wait
-
-
-class Refused(Exception):
-    """The server will never take these records."""
-
-
-class HttpDelivery:
-    """Offers records to the server and holds on to them until it has said yes.
-
-        async with HttpDelivery(url, spool) as delivery:
+        async with link, Delivery(link, spool) as delivery:
             delivery.offer(event)
 
     Args:
-        url: the server's address.
-        spool: a folder for records while the server is away.
-        token: sent as a bearer token; never shown.
+        link: the way there; it stays open as long as this.
+        spool: a folder for records while the pipeline is away.
         limits: how much is held, and how patiently.
     """
 
-    def __init__(self, url: str, spool: Path, token: str | None = None, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
-        self._url = url.rstrip("/") + "/api/v1/telemetry"
-        self._headers = {"Content-Type": "application/x-ndjson"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+    def __init__(self, link: Link, spool: Path, limits: Limits | None = None) -> None:
+        self._link, self._limits = link, limits or Limits()
         self._outbox = Outbox(self._limits.memory_bytes)
         self._spool = Spool(spool, self._limits.spool_bytes, self._limits.request_bytes)
         self._losses: Counter[Loss] = Counter()
@@ -103,9 +80,6 @@ class HttpDelivery:
         self._wake, self._closing = asyncio.Event(), asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            headers=self._headers, timeout=aiohttp.ClientTimeout(total=self._limits.timeout)
-        )
         self._task = asyncio.create_task(self._work())
         return self
 
@@ -119,7 +93,6 @@ class HttpDelivery:
         finally:
             self._spill()
             self._spool.close()
-            await self._session.close()
 
     def offer(self, record: StepFrame | SampleFrame | Event) -> None:
         """Take a record; never waits."""
@@ -143,7 +116,7 @@ class HttpDelivery:
 
     @property
     def away(self) -> bool:
-        """Whether the last request failed."""
+        """Whether the last delivery failed."""
         return self._failures > 0
 
     def take_losses(self) -> Counter[Loss]:
@@ -158,7 +131,7 @@ class HttpDelivery:
             parcels = stretch.parcels if stretch else self._outbox.head(self._limits.request_bytes)
             arrived = await self._send(parcels, stretch) if parcels else False
             if self._closing.is_set() and not arrived:
-                return  # nothing is left, or the server is away and the spool keeps it
+                return  # nothing is left, or the other side is away and the spool keeps it
 
     async def _next_round(self) -> None:
         """Wait until it is worth sending: enough records, enough time, or it is being closed."""
@@ -176,7 +149,7 @@ class HttpDelivery:
             await self._pause(away)
             return False
         if self._failures:
-            log.info("the server takes records again after %d failures", self._failures)
+            log.info("records are taken again after %d failures", self._failures)
         self._failures, self._complaint = 0, ""
         if stretch is not None:
             self._spool.forget(stretch.number)
@@ -187,7 +160,7 @@ class HttpDelivery:
     async def _deliver(self, key: str, parcels: Sequence[Parcel]) -> None:
         """Send the records of one job; what is refused is halved until the one at fault stands alone."""
         try:
-            await self._post(b"\n".join(parcel.line for parcel in parcels) + b"\n")
+            await self._link.deliver(key, [parcel.line for parcel in parcels])
         except Refused as refused:
             if len(parcels) == 1:
                 log.warning("a record of %s is refused: %s", key, refused)
@@ -197,26 +170,14 @@ class HttpDelivery:
             await self._deliver(key, parcels[:middle])
             await self._deliver(key, parcels[middle:])
 
-    async def _post(self, body: bytes) -> None:
-        try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as answer:
-                text = (await answer.read()).decode("utf-8", "replace")
-        except (aiohttp.ClientError, TimeoutError, OSError) as fault:
-            raise Away(type(fault).__name__) from None
-        if answer.status in (400, 413, 422):
-            raise Refused(f"{answer.status} {text[:200]}")
-        if not 200 <= answer.status < 300:
-            raise Away(f"status {answer.status}", _seconds(answer.headers.get("Retry-After", "")))
-        _note_rejected(text)
-
     async def _pause(self, away: Away) -> None:
         self._failures += 1
         if str(away) != self._complaint:
             self._complaint = str(away)
-            log.warning("the server does not take records: %s", away)
+            log.warning("records are not taken: %s", away)
         limits = self._limits
         pause = min(limits.first_pause * 2 ** min(self._failures - 1, 20), limits.longest_pause)
-        # A thousand agents that lost the same server shall not all come back in the same moment.
+        # A thousand agents that lost the same server or broker shall not all come back in the same moment.
         spread = zlib.crc32(f"{os.uname().nodename} {os.getpid()} {self._failures}".encode()) / 2**32
         pause = max(pause * (0.5 + spread / 2), min(away.wait, limits.longest_pause))
         await _wait(self._closing, pause)
@@ -244,31 +205,11 @@ class _Identity(Struct):
     attempt: int
 
 
-class _Answer(Struct):
-    accepted: int
-    rejected: int = 0
-
-
 _identity = msgspec.json.Decoder(_Identity)
-_answer = msgspec.json.Decoder(_Answer)
 
 
 def _attempt(line: bytes) -> int:
     return _identity.decode(line).attempt
-
-
-def _note_rejected(text: str) -> None:
-    """Look at the answer of a server that took the records; a proxy's friendly page is no such answer."""
-    try:
-        answer = _answer.decode(text)
-    except msgspec.DecodeError:
-        raise Away("the answer is not the server's") from None
-    if answer.rejected:
-        log.warning("the server could not read %d records: %s", answer.rejected, text[:500])
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isdecimal() else 0.0
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

@@ -7,13 +7,13 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-import aiohttp
 from msgspec import Struct
 
 from streams.agents.assemble import Attempt
 from streams.agents.control_file import ControlMail
-from streams.agents.delivery import HttpDelivery, Limits
+from streams.agents.delivery import Delivery, Limits
 from streams.agents.host import Host
+from streams.agents.link import Link
 from streams.agents.ranks import Ranks
 from streams.agents.sampling import Sampling, Source
 from streams.agents.stamp import Stamp
@@ -48,9 +48,8 @@ class NodeAgent:
     Args:
         directory: where the hooks write, and look for their control file.
         node: name of the node.
-        url: the server's address.
-        spool: a folder for records while the server is away, and for what the agent has to remember.
-        token: sent to the server as a bearer token.
+        link: the way to the pipeline and back.
+        spool: a folder for records while the pipeline is away, and for what the agent has to remember.
         cluster: name of the cluster; also the `job` of an idle node's samples.
         rhythm: how often it does what.
         limits: how much it holds on to.
@@ -61,16 +60,15 @@ class NodeAgent:
         self,
         directory: Path,
         node: str,
-        url: str,
+        link: Link,
         spool: Path,
         *,
-        token: str | None = None,
         cluster: str = "default",
         rhythm: Rhythm | None = None,
         limits: Limits | None = None,
         sources: Mapping[str, Source] | None = None,
     ) -> None:
-        self._directory, self._url, self._spool, self._token = directory, url, spool, token
+        self._directory, self._link, self._spool = directory, link, spool
         self._rhythm, self._limits = rhythm or Rhythm(), limits or Limits()
         self._stamp = Stamp(node, cluster, unix_seconds(), os.getpid())
         self._sources = dict(sources or {})
@@ -87,9 +85,7 @@ class NodeAgent:
         Raises:
             OSError: the spool cannot be used.
         """
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        timeout = aiohttp.ClientTimeout(total=self._limits.timeout)
-        delivery = HttpDelivery(self._url, self._spool, self._token, self._limits)
+        delivery, mail = Delivery(self._link, self._spool, self._limits), ControlMail(self._link, self._directory)
         ranks = Ranks(
             self._directory,
             self._spool / "places.json",
@@ -99,8 +95,7 @@ class NodeAgent:
             idle_after=self._rhythm.idle_after,
         )
         sampling = Sampling({"host": Host(ranks.allowed_cpus), **self._sources})
-        async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
-            mail = ControlMail(session, self._url, self._directory)
+        async with self._link:
             try:
                 async with delivery:
                     try:
@@ -111,7 +106,7 @@ class NodeAgent:
             finally:
                 await self._save(ranks)
 
-    async def _serve(self, delivery: HttpDelivery, ranks: Ranks, sampling: Sampling, mail: ControlMail) -> None:
+    async def _serve(self, delivery: Delivery, ranks: Ranks, sampling: Sampling, mail: ControlMail) -> None:
         rhythm = self._rhythm
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(ranks))
@@ -141,7 +136,7 @@ class NodeAgent:
         else:
             self._settle("places")
 
-    async def _sample(self, delivery: HttpDelivery, ranks: Ranks, sampling: Sampling) -> None:
+    async def _sample(self, delivery: Delivery, ranks: Ranks, sampling: Sampling) -> None:
         samples, gaps = await sampling.take()
         now, targets = unix_seconds(), self._targets(ranks)
         for job, attempt in targets:
@@ -168,7 +163,7 @@ class NodeAgent:
             except (OSError, ValueError) as fault:
                 self._complain(f"control of {job}", str(fault))
 
-    def _report_losses(self, delivery: HttpDelivery) -> None:
+    def _report_losses(self, delivery: Delivery) -> None:
         lost: dict[Attempt, dict[str, int]] = {}
         for loss, count in delivery.take_losses().items():
             lost.setdefault((loss.job, loss.attempt), {"samples": 0, "steps": 0, "events": 0})[loss.kind] = count
@@ -190,8 +185,7 @@ class NodeAgent:
 
 
 async def run_agent(
-    directory: Path, node: str, url: str, token: str | None, spool: Path, sample_every: float, cluster: str = "default"
+    directory: Path, node: str, link: Link, spool: Path, sample_every: float, cluster: str = "default"
 ) -> None:
     """Run a node agent until the task is cancelled; see NodeAgent."""
-    rhythm = Rhythm(sample_every=sample_every)
-    await NodeAgent(directory, node, url, spool, token=token, cluster=cluster, rhythm=rhythm).run()
+    await NodeAgent(directory, node, link, spool, cluster=cluster, rhythm=Rhythm(sample_every=sample_every)).run()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from schemas.telemetry import Event
 from streams.agents.assemble import Assembler, Attempt
-from streams.agents.delivery import HttpDelivery
+from streams.agents.delivery import Delivery
 from streams.agents.rank_file import RankFile, parse
 from streams.agents.stamp import Stamp
 from streams.agents.tail import Places, Read, Tail, load_places, save_places
@@ -29,7 +29,7 @@ class Ranks:
     """
 
     def __init__(
-        self, directory: Path, state: Path, stamp: Stamp, delivery: HttpDelivery, *, linger: float, idle_after: float
+        self, directory: Path, state: Path, stamp: Stamp, delivery: Delivery, *, linger: float, idle_after: float
     ) -> None:
         self._state, self._stamp, self._delivery, self._idle_after = state, stamp, delivery, idle_after
         self._tail = Tail(directory, load_places(state))

@@ -15,6 +15,7 @@ from pathlib import Path
 import aiohttp
 
 from schemas.incident import Incident
+from streams.agents.http_link import HttpLink
 from streams.agents.node import run_agent
 from streams.clock import monotonic_seconds
 from streams.commands.output import say
@@ -117,7 +118,7 @@ async def _running(module: str, *arguments: object) -> AsyncIterator[Process]:
 @contextlib.asynccontextmanager
 async def _agent(hook: Path, url: str, spool: Path) -> AsyncIterator[None]:
     """Keep the node agent running."""
-    agent = asyncio.create_task(run_agent(hook, NODE, url, None, spool, 1.0))
+    agent = asyncio.create_task(run_agent(hook, NODE, HttpLink(url), spool, 1.0))
     try:
         yield
     finally:

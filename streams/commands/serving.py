@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from playbooks.load import BadPlaybook
+from streams.agents.http_link import HttpLink
+from streams.agents.link import Link
 from streams.agents.node import run_agent
 from streams.commands.output import fail, say
 from streams.feed.gate import OpenToEveryone
@@ -61,13 +63,23 @@ def agent(
         ".trainmaster/spool"
     ),
     every: Annotated[float, typer.Option(help="Seconds from one sample of the host to the next.")] = 5.0,
+    kafka: Annotated[bool, typer.Option("--kafka", help="Speak to Kafka itself instead of a server.")] = False,
     config: Config = None,
 ) -> None:
-    """The node agent: the trainers' steps to the server, the server's wishes to the trainers."""
+    """The node agent: the trainers' steps to the pipeline, the pipeline's wishes to the trainers."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     settings = settings_or_fail(config)
-    token = settings.token.get_secret_value() if settings.token is not None else None
     try:
-        asyncio.run(run_agent(directory, node, url, token, spool, every))
+        asyncio.run(run_agent(directory, node, _link(settings, url, kafka, node), spool, every))
+    except BadSettings as fault:
+        fail(str(fault))
     except KeyboardInterrupt:
         say("stopped")
+
+
+def _link(settings: Settings, url: str, kafka: bool, node: str) -> Link:
+    if kafka:
+        from streams.kafka.kafka_link import KafkaLink
+
+        return KafkaLink(settings.kafka, f"trainmaster-agent-{node}")
+    return HttpLink(url, settings.token.get_secret_value() if settings.token is not None else None)

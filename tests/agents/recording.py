@@ -3,7 +3,9 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +14,8 @@ from aiohttp import web
 from schemas.action import Control
 from schemas.codec import BadRecord, decode, encode, split
 from schemas.telemetry import Event, SampleFrame, StepFrame, Tick
+from streams.agents.delivery import Delivery, Limits
+from streams.agents.http_link import HttpLink
 
 Telemetry = StepFrame | SampleFrame | Event
 DEADLINE_SECONDS = 20.0
@@ -113,6 +117,15 @@ class RecordingServer:
         if control is None or status == 304:
             return web.Response(status=status)
         return web.Response(body=encode(control), content_type="application/json", headers={"ETag": tag})
+
+
+@asynccontextmanager
+async def delivering(
+    url: str, spool: Path, limits: Limits, token: str | None = None, timeout: float = 2.0
+) -> AsyncIterator[Delivery]:
+    """Deliver to a server over HTTP."""
+    async with HttpLink(url, token, timeout) as link, Delivery(link, spool, limits) as delivery:
+        yield delivery
 
 
 def _read(line: bytes) -> object:

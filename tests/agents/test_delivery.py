@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from schemas.telemetry import Event, SampleFrame, StepFrame
-from streams.agents.delivery import HttpDelivery, Limits, Loss
-from tests.agents.recording import RecordingServer, run, until
+from streams.agents.delivery import Limits, Loss
+from tests.agents.recording import RecordingServer, delivering, run, until
 
-QUICK = Limits(every=0.01, timeout=2.0, first_pause=0.02, longest_pause=0.1, farewell=1.0)
+QUICK = Limits(every=0.01, first_pause=0.02, longest_pause=0.1, farewell=1.0)
 
 
 def event(number: int, job: str = "j") -> Event:
@@ -39,7 +39,7 @@ def test_records_arrive_in_order_and_settle(tmp_path: Path) -> None:
 
     async def story() -> None:
         async with RecordingServer(token="secret") as server:
-            async with HttpDelivery(server.url, tmp_path, "secret", QUICK) as delivery:
+            async with delivering(server.url, tmp_path, QUICK, token="secret") as delivery:
                 for number in range(100):
                     delivery.offer(event(number))
                 assert delivery.settled < delivery.last_ticket == 100
@@ -54,7 +54,7 @@ def test_a_body_holds_one_job(tmp_path: Path) -> None:
 
     async def story() -> None:
         async with RecordingServer() as server:
-            async with HttpDelivery(server.url, tmp_path, limits=QUICK) as delivery:
+            async with delivering(server.url, tmp_path, QUICK) as delivery:
                 for number in range(60):
                     delivery.offer(event(number, job=f"job-{number % 3}"))
             for body in server.bodies:
@@ -72,7 +72,7 @@ def test_an_outage_loses_nothing(tmp_path: Path) -> None:
     async def story() -> None:
         async with RecordingServer() as server:
             port = server.port
-        async with HttpDelivery(f"http://127.0.0.1:{port}", tmp_path, limits=QUICK) as delivery:
+        async with delivering(f"http://127.0.0.1:{port}", tmp_path, QUICK) as delivery:
             for number in range(50):
                 delivery.offer(event(number))
             await until(lambda: delivery.away, "the outage is noticed")
@@ -98,7 +98,7 @@ def test_a_server_that_says_later_is_asked_later(status: int, tmp_path: Path) ->
     async def story() -> None:
         async with RecordingServer() as server:
             server.status = status
-            async with HttpDelivery(server.url, tmp_path, limits=QUICK) as delivery:
+            async with delivering(server.url, tmp_path, QUICK) as delivery:
                 delivery.offer(event(1))
                 await until(lambda: server.posts >= 3, "it is tried again")
                 server.status = 200
@@ -113,7 +113,7 @@ def test_a_friendly_page_is_not_taken_for_a_yes(tmp_path: Path) -> None:
     async def story() -> None:
         async with RecordingServer() as server:
             server.page = "<html>please log in</html>"
-            async with HttpDelivery(server.url, tmp_path, limits=QUICK) as delivery:
+            async with delivering(server.url, tmp_path, QUICK) as delivery:
                 delivery.offer(event(1))
                 await until(lambda: server.posts >= 2, "it is tried again")
                 server.page = None
@@ -129,7 +129,7 @@ def test_the_servers_wish_to_wait_is_kept(tmp_path: Path) -> None:
         async with RecordingServer() as server:
             server.status, server.headers = 429, {"Retry-After": "100"}
             patient = Limits(every=0.01, first_pause=0.01, longest_pause=0.5)
-            async with HttpDelivery(server.url, tmp_path, limits=patient) as delivery:
+            async with delivering(server.url, tmp_path, patient) as delivery:
                 delivery.offer(event(1))
                 await until(lambda: delivery.away, "the first answer")
                 begin = asyncio.get_running_loop().time()
@@ -146,8 +146,8 @@ def test_a_slow_server_is_given_up_and_asked_again(tmp_path: Path) -> None:
     async def story() -> None:
         async with RecordingServer() as server:
             server.delay = 0.5
-            hasty = Limits(every=0.01, timeout=0.1, first_pause=0.02, longest_pause=0.05)
-            async with HttpDelivery(server.url, tmp_path, limits=hasty) as delivery:
+            hasty = Limits(every=0.01, first_pause=0.02, longest_pause=0.05)
+            async with delivering(server.url, tmp_path, hasty, timeout=0.1) as delivery:
                 delivery.offer(event(7))
                 await until(lambda: delivery.away, "the slowness is noticed")
                 server.delay = 0.0
@@ -164,7 +164,7 @@ def test_one_refused_record_costs_only_itself(tmp_path: Path) -> None:
     async def story() -> None:
         async with RecordingServer() as server:
             server.refuse = b'"seq":13,'
-            async with HttpDelivery(server.url, tmp_path, limits=QUICK) as delivery:
+            async with delivering(server.url, tmp_path, QUICK) as delivery:
                 for number in range(40):
                     delivery.offer(event(number))
                 await until(lambda: delivery.settled == 40, "all are settled")
@@ -189,7 +189,7 @@ def test_memory_and_disk_are_bounded_and_events_outlive_samples(tmp_path: Path) 
             first_pause=0.02,
             longest_pause=0.1,
         )
-        async with HttpDelivery(f"http://127.0.0.1:{port}", tmp_path, limits=tight) as delivery:
+        async with delivering(f"http://127.0.0.1:{port}", tmp_path, tight) as delivery:
             largest = 0
             for number in range(2000):
                 delivery.offer(event(number) if number % 10 == 0 else sample(number))
@@ -215,11 +215,11 @@ def test_a_killed_agents_spool_is_sent_by_the_next(tmp_path: Path) -> None:
     async def story() -> None:
         async with RecordingServer() as server:
             port = server.port
-        async with HttpDelivery(f"http://127.0.0.1:{port}", tmp_path, limits=QUICK) as delivery:
+        async with delivering(f"http://127.0.0.1:{port}", tmp_path, QUICK) as delivery:
             for number in range(20):
                 delivery.offer(steps(number))
         async with RecordingServer(port=port) as again:
-            async with HttpDelivery(again.url, tmp_path, limits=QUICK) as delivery:
+            async with delivering(again.url, tmp_path, QUICK) as delivery:
                 delivery.offer(steps(20))
                 await until(lambda: len(numbers(again)) == 21, "old and new have arrived")
             assert numbers(again) == list(range(21))
@@ -231,7 +231,7 @@ def test_a_record_that_cannot_be_read_there_is_told_here(tmp_path: Path, caplog:
     """A record that the server files as unreadable counts as arrived, and the log says so."""
 
     async def story() -> None:
-        async with RecordingServer() as server, HttpDelivery(server.url, tmp_path, limits=QUICK) as delivery:
+        async with RecordingServer() as server, delivering(server.url, tmp_path, QUICK) as delivery:
             delivery.offer(Event(job="j", attempt=1, node="n", seq=0, time=1.0, event="x" * 300))
             await until(lambda: delivery.settled == 1, "it is settled")
 
@@ -246,7 +246,7 @@ def test_the_token_is_never_shown(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     async def story() -> None:
         async with (
             RecordingServer(token="right") as server,
-            HttpDelivery(server.url, tmp_path, "wrong-secret", QUICK) as delivery,
+            delivering(server.url, tmp_path, QUICK, token="wrong-secret") as delivery,
         ):
             delivery.offer(event(1))
             await until(lambda: delivery.away, "it is refused")

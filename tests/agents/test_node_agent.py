@@ -13,16 +13,17 @@ from pathlib import Path
 from schemas.action import Control, Setting
 from schemas.telemetry import SampleFrame
 from streams.agents.control_file import control_path
-from streams.agents.delivery import HttpDelivery, Limits
+from streams.agents.delivery import Limits
+from streams.agents.http_link import HttpLink
 from streams.agents.node import NodeAgent, Rhythm
 from streams.agents.ranks import Ranks
 from streams.agents.sampling import Sample, Source
 from streams.agents.stamp import Stamp
 from streams.agents.trainer import Hook
-from tests.agents.recording import RecordingServer, run, until
+from tests.agents.recording import RecordingServer, delivering, run, until
 
 RHYTHM = Rhythm(poll_every=0.01, linger=0.2, sample_every=0.05, control_every=0.05, save_every=0.02)
-LIMITS = Limits(every=0.01, timeout=2.0, first_pause=0.02, longest_pause=0.1, farewell=1.0)
+LIMITS = Limits(every=0.01, first_pause=0.02, longest_pause=0.1, farewell=1.0)
 
 
 @asynccontextmanager
@@ -31,7 +32,7 @@ async def serving(
 ) -> AsyncIterator[NodeAgent]:
     """Run an agent, and let it end in peace."""
     directory, spool = tmp_path / "hooks", tmp_path / "spool"
-    agent = NodeAgent(directory, node, url, spool, token=token, rhythm=RHYTHM, limits=LIMITS, sources=sources)
+    agent = NodeAgent(directory, node, HttpLink(url, token, 2.0), spool, rhythm=RHYTHM, limits=LIMITS, sources=sources)
     task = asyncio.create_task(agent.run())
     try:
         yield agent
@@ -179,9 +180,10 @@ def test_an_outage_and_a_restart_lose_no_line(tmp_path: Path) -> None:
 AGENT = """
 import asyncio, sys
 from pathlib import Path
+from streams.agents.http_link import HttpLink
 from streams.agents.node import run_agent
 folder = Path(sys.argv[1])
-asyncio.run(run_agent(folder / "hooks", "n01", sys.argv[2], None, folder / "spool", 0.2))
+asyncio.run(run_agent(folder / "hooks", "n01", HttpLink(sys.argv[2]), folder / "spool", 0.2))
 """
 
 
@@ -220,7 +222,7 @@ def test_a_step_that_waits_for_its_ranks_survives_a_kill(tmp_path: Path) -> None
 
     async def live(server: RecordingServer, linger: float, steps: set[int]) -> None:
         """Read and send as the agent does, write the places down, and end without a farewell."""
-        async with HttpDelivery(server.url, tmp_path / "spool", limits=LIMITS) as delivery:
+        async with delivering(server.url, tmp_path / "spool", LIMITS) as delivery:
             state, stamp = tmp_path / "places.json", Stamp("n01", "default", linger, 1)
             ranks = Ranks(tmp_path / "hooks", state, stamp, delivery, linger=linger, idle_after=60.0)
             await ranks.hand_on()
@@ -253,7 +255,8 @@ def test_given_up_records_are_reported(tmp_path: Path) -> None:
         )
         spool = tmp_path / "spool"
         (hook,) = hooks(tmp_path, 1)
-        agent = NodeAgent(tmp_path / "hooks", "n01", f"http://127.0.0.1:{port}", spool, rhythm=RHYTHM, limits=tight)
+        link = HttpLink(f"http://127.0.0.1:{port}")
+        agent = NodeAgent(tmp_path / "hooks", "n01", link, spool, rhythm=RHYTHM, limits=tight)
         task = asyncio.create_task(agent.run())
         for step in range(200):
             train(hook, step)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from schemas.action import Control, Setting
 from schemas.telemetry import SampleFrame, StepFrame
 from streams.agents.delivery import Limits
+from streams.agents.http_link import HttpLink
 from streams.agents.node import NodeAgent, Rhythm
 from streams.demo_real.dataset import Dataset, copy_dataset, make_dataset
 from tests.agents.recording import RecordingServer, run, until
@@ -113,7 +114,7 @@ def test_a_slow_store_is_seen_and_a_control_file_helps(tmp_path: Path) -> None:
     async def story() -> None:
         rhythm = Rhythm(poll_every=0.02, control_every=0.05, sample_every=0.2)
         async with RecordingServer() as server, real_training(tmp_path) as (url, training):
-            folders = tmp_path / "hooks", "n01", server.url, tmp_path / "spool"
+            folders = tmp_path / "hooks", "n01", HttpLink(server.url), tmp_path / "spool"
             agent = NodeAgent(*folders, rhythm=rhythm, limits=Limits(every=0.02))
             serving = asyncio.create_task(agent.run())
             shares = await throttle_and_help(server, url)
