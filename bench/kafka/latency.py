@@ -10,15 +10,17 @@ from msgspec import Struct
 
 from bench.kafka.listening import Heard, Listener
 from bench.kafka.load import START, frames
-from bench.kafka.services import services
+from bench.kafka.services import named, services
 from bench.table import Table
 from tests.kafka.installation import Installation
 from tests.waiting import until
 
-JOBS = 200
+JOBS = 40
+NODES = 5
 RATE = 200.0
-STEPS = 60
-FIRST_BAD = 30
+"""Frames a second of all jobs together: each of them takes a step a second."""
+STEPS = 100
+FIRST_BAD, EVERY_BAD = 20, 30
 PARTITIONS = 4
 SECONDS = 60.0
 _SETTINGS = {"TRAINMASTER_HOLD": "0", "TRAINMASTER_KAFKA__SESSION": "10", "TRAINMASTER_SNAPSHOT": "10"}
@@ -33,12 +35,13 @@ def run() -> Table:
     """Measure with one worker and with two."""
     with services() as (bootstrap, redis_url, folder):
         rows = tuple(
-            _row(Installation(f"latency-{n}", bootstrap, redis_url, folder / str(n), PARTITIONS, **_SETTINGS), n)
+            _row(Installation(named(f"latency-{n}"), bootstrap, redis_url, folder / str(n), PARTITIONS, **_SETTINGS), n)
             for n in (1, 2)
         )
     what = (
-        f"from handing a frame to Kafka until the revision it led to is read from `incidents`; {JOBS} jobs, together "
-        f"{RATE:.0f} frames/s, one in a message, the loss of each turns NaN once; nothing is held back"
+        "from handing the last frame of a step to Kafka until the revision it led to is read from `incidents`; "
+        f"{JOBS} jobs of {NODES} nodes, together {RATE:.0f} frames/s, one in a message, their losses turn NaN now and "
+        "then; nothing is held back"
     )
     columns = ("workers", "revisions", "median ms", "90 % ms", "99 % ms", "longest ms", "frames late to send")
     return Table("kafka_latency", what, columns, rows)
@@ -79,15 +82,16 @@ def _send(installation: Installation) -> tuple[dict[tuple[str, int], float], int
 
 
 def _bodies() -> list[tuple[str, int, bytes]]:
-    """Frames of all jobs in turn; the loss of each job is NaN at one step of its own."""
-    jobs = {f"job-{number}": list(frames(f"job-{number}", 1, STEPS, seed=number)) for number in range(JOBS)}
+    """Frames of all jobs in turn; the loss of each is NaN at some steps, at others than its neighbours'."""
+    jobs = {f"job-{number}": list(frames(f"job-{number}", NODES, STEPS, seed=number)) for number in range(JOBS)}
     found = []
     for step in range(STEPS):
-        for number, (job, (start, *steps)) in enumerate(jobs.items()):
-            body = steps[step]
-            if step == FIRST_BAD + number % (STEPS - FIRST_BAD - 1):
-                body = _without_number(body)
-            found.append((job, step, start + b"\n" + body if step == 0 else body))
+        for number, (job, (start, *bodies)) in enumerate(jobs.items()):
+            first, *others = bodies[step * NODES : (step + 1) * NODES]
+            if step > FIRST_BAD and (step + number) % EVERY_BAD == 0:
+                first = _without_number(first)
+            found += [(job, step, start + b"\n" + first if step == 0 else first)]
+            found += [(job, step, body) for body in others]
     return found
 
 
