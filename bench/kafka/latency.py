@@ -20,7 +20,7 @@ NODES = 5
 RATE = 200.0
 """Frames a second of all jobs together: each of them takes a step a second."""
 STEPS = 100
-FIRST_BAD, EVERY_BAD = 20, 30
+FIRST_BAD, EVERY_BAD = 20, 10
 PARTITIONS = 4
 SECONDS = 60.0
 _SETTINGS = {"TRAINMASTER_HOLD": "0", "TRAINMASTER_KAFKA__SESSION": "10", "TRAINMASTER_SNAPSHOT": "10"}
@@ -28,6 +28,7 @@ _SETTINGS = {"TRAINMASTER_HOLD": "0", "TRAINMASTER_KAFKA__SESSION": "10", "TRAIN
 
 class _Incident(Struct):
     job: str
+    state: str
     updated_time: float
 
 
@@ -39,7 +40,7 @@ def run() -> Table:
             for n in (1, 2)
         )
     what = (
-        "from handing the last frame of a step to Kafka until the revision it led to is read from `incidents`; "
+        "from handing the last frame of a step to Kafka until the incident it opens (again) is read from `incidents`; "
         f"{JOBS} jobs of {NODES} nodes, together {RATE:.0f} frames/s, one in a message, their losses turn NaN now and "
         "then; nothing is held back"
     )
@@ -102,10 +103,10 @@ def _without_number(body: bytes) -> bytes:
 
 
 def _delays(heard: list[Heard], sent: dict[tuple[str, int], float]) -> list[float]:
-    """Match every revision with the frame it follows from: the clock of a job is the time of its frames."""
-    found = []
-    for one in heard:
-        told = msgspec.json.decode(one.value, type=_Incident)
-        step = round(told.updated_time - START) - 1
-        found.append(one.moment - sent[told.job, step])
-    return found
+    """Match what opens an incident, or opens it again, with the step it follows from, by the clock of the job."""
+    told = [(one.moment, msgspec.json.decode(one.value, type=_Incident)) for one in heard]
+    return [
+        moment - sent[incident.job, round(incident.updated_time - START) - 1]
+        for moment, incident in told
+        if incident.state == "open"
+    ]
