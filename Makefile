@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test check bench lock schemas reference clean
+.PHONY: setup demo test check bench bench-kafka lock schemas reference clean
 
 setup: .venv/ready
 
@@ -32,6 +32,10 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
+
+bench-kafka: setup
+	deploy/test-services.sh
+	$(BIN)/python -m bench.kafka
 
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml -o deploy/run.lock
