@@ -24,9 +24,9 @@ from schemas.incident import Incident
 from schemas.telemetry import Event
 from streams.act_settings import ActSettings
 from streams.footing import Footing
-from streams.one_try import Busy, OneTry
+from streams.one_try import OneTry
 from streams.stages.stage import Sent
-from streams.stores.store import Archive, Intake, Leases, Numbers
+from streams.stores.store import Archive, Intake, Leases, Numbers, StoreAway
 
 SOURCE = "act"
 PAGE = 500
@@ -134,7 +134,7 @@ class Runner:
     async def _serve(self, request: Request) -> None:
         try:
             outcome = await self._outcome(request)
-            await asyncio.to_thread(self._conclude, request, outcome)
+            await self._tell(request, outcome)
         finally:
             del self._serving[request.id]
 
@@ -169,21 +169,25 @@ class Runner:
         async with self._turns.setdefault(work.target, asyncio.Lock()):
             while isinstance(ended := await self._try(request, action, work), Retry):
                 wait = schedule.wait(tries, clock.now() - began, ended.after)
-                if wait is None:
-                    return self._give_up(work, ended, tries)
-                await clock.sleep(wait)
+                if wait is None and (given_up := self._try.give_up(work, ended, tries)) is not None:
+                    return given_up
+                await clock.sleep(schedule.longest if wait is None else wait)
                 tries += 1
         return structs.replace(ended, tries=tries)
 
-    def _give_up(self, work: Work, last: Retry, tries: int) -> Outcome:
-        """End a piece whose schedule is through; what was never begun was refused and has not failed."""
-        reason = f"{last.reason}; gave up after {tries} tries"
-        outcome = Outcome("refused" if isinstance(last, Busy) else "failed", reason, tries)
-        self._leases.finish(work.key, outcome.note())
-        return outcome
+    async def _tell(self, request: Request, outcome: Outcome) -> None:
+        """Tell how a request ended; a store that does not answer is waited for, as there is nothing else to do."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._conclude, request, outcome)
+            except StoreAway as fault:
+                _log.warning("the end of request %s cannot be told yet: %s", request.id, fault)
+                await self._ports.clock.sleep(self._settings.poll_seconds)
 
     def _conclude(self, request: Request, outcome: Outcome) -> None:
         """Tell the pure line, then the archive; with a result on file nobody looks at the request again."""
+        if self._archive.result(request.id) is not None:
+            return
         incident, now = self._archive.incident(request.incident), self._ports.clock.now()
         time = request.time if incident is None else incident.updated_time
         event = event_of(request, outcome, self._numbers.following(SOURCE), time)

@@ -227,6 +227,14 @@ class Leases(Protocol):
         """Note that it is finished; give the outcome that stands, which is the first. `begin` then answers False."""
         ...
 
+    def finish_under(self, key: str, outcome: str, lease: Lease) -> str | None:
+        """Note likewise, but nothing if somebody else has taken the target since; None: no outcome stands yet."""
+        ...
+
+    def finish_unbegun(self, key: str, outcome: str) -> str | None:
+        """Note likewise, but nothing if the work has begun; None: no outcome stands yet."""
+        ...
+
     def finished(self, key: str) -> str | None:
         """Give the outcome noted for a key."""
         ...
