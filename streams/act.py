@@ -17,14 +17,14 @@ from msgspec import structs
 from playbooks.actions.action import AnyAction
 from playbooks.actions.catalogue import ACTIONS
 from playbooks.actions.work import Outcome, Work, pieces, together
-from playbooks.retry import Retry
+from playbooks.retry import Retry, Schedule
 from schemas.action import Request, Result
 from schemas.codec import encode, from_wire
 from schemas.incident import Incident
 from schemas.telemetry import Event
 from streams.act_settings import ActSettings
 from streams.footing import Footing
-from streams.one_try import OneTry
+from streams.one_try import Busy, OneTry
 from streams.stages.stage import Sent
 from streams.stores.store import Archive, Intake, Leases, Numbers, StoreAway
 
@@ -168,11 +168,11 @@ class Runner:
         began = clock.now()
         async with self._turns.setdefault(work.target, asyncio.Lock()):
             while isinstance(ended := await self._try(request, action, work), Retry):
-                wait = schedule.wait(tries, clock.now() - began, ended.after)
+                wait = _wait(schedule, ended, tries, clock.now() - began)
                 if wait is None and (given_up := self._try.give_up(work, ended, tries)) is not None:
                     return given_up
                 await clock.sleep(schedule.longest if wait is None else wait)
-                tries += 1
+                tries += not isinstance(ended, Busy)
         return structs.replace(ended, tries=tries)
 
     async def _tell(self, request: Request, outcome: Outcome) -> None:
@@ -206,6 +206,16 @@ class Runner:
         self._archive.put([Sent("results", request.incident, result)], upto=self._archive.progress())
         _log.info("request %s, %s on %s: %s", request.id, request.action, request.target, outcome.note())
         self._wake_line()
+
+
+def _wait(schedule: Schedule, last: Retry, tries: int, elapsed: float) -> float | None:
+    """Give the seconds until the next look; None where the schedule is through.
+
+    Somebody else's turn is no try of ours, and it may end at any moment: also because its runner is dead.
+    """
+    if isinstance(last, Busy):
+        return schedule.first if elapsed + schedule.first <= schedule.seconds else None
+    return schedule.wait(tries, elapsed, last.after)
 
 
 def event_of(request: Request, outcome: Outcome, seq: int, time: float) -> Event:

@@ -46,12 +46,12 @@ class OneTry:
 
         What was never begun was refused and has not failed.
         """
-        reason = f"{last.reason}; gave up after {tries} tries"
         try:
             if isinstance(last, Busy):
-                stands = self._leases.finish_unbegun(work.key, Outcome("refused", reason).note())
+                refused = Outcome("refused", f"{last.reason} for too long")
+                stands = self._leases.finish_unbegun(work.key, refused.note())
             else:
-                stands = self._failed(work, Outcome("failed", reason))
+                stands = self._failed(work, Outcome("failed", f"{last.reason}; gave up after {tries} tries"))
         except StoreAway:
             return None
         return None if stands is None else structs.replace(Outcome.read(stands), tries=tries)

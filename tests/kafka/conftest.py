@@ -1,6 +1,7 @@
 """An installation on the shared services, with a name of its own for each test."""
 
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def new_installation(
     made: list[Installation] = []
 
     def make(partitions: int = 4, **given: str) -> Installation:
-        name = re.sub(r"\W+", "-", f"{request.node.name}-{len(made)}-{tmp_path.name}")[-100:]
+        # Services that are not ours remember the names of earlier runs.
+        name = re.sub(r"\W+", "-", f"{request.node.name}-{len(made)}-{secrets.token_hex(4)}")[-100:]
         made.append(Installation(name, kafka_bootstrap, redis_url, tmp_path / str(len(made)), partitions, **given))
         return made[-1]
 

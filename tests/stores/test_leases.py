@@ -1,5 +1,7 @@
 """What every home of leases does."""
 
+from functools import partial
+
 from streams.stores.store import Lease, Leases
 from tests.stores.at_once import at_once
 
@@ -120,18 +122,25 @@ def test_work_is_refused_only_while_nobody_has_begun_it(leases: Leases) -> None:
     assert leases.finish_unbegun("work", "refused") == "done"
 
 
+def _ask(leases: Leases, target: str, who: int) -> Lease | None:
+    return leases.acquire(target, f"holder {who}", 100.0, 30.0)
+
+
+def _answer(leases: Leases, key: str, who: int) -> str:
+    return leases.finish(key, f"answer {who}")
+
+
 def test_of_many_at_once_one_gets_the_target(leases: Leases) -> None:
     """Eight that ask for a target at the same moment: one has it, again and again."""
     for number in range(10):
-        target = f"job:{number}"
-        got = at_once(8, lambda holder, target=target: leases.acquire(target, f"holder {holder}", 100.0, 30.0))
+        got = at_once(8, partial(_ask, leases, f"job:{number}"))
         assert len([lease for lease in got if lease is not None]) == 1
 
 
 def test_of_many_outcomes_at_once_one_stands(leases: Leases) -> None:
     """Eight that answer at the same moment are all told the same answer, which is one of theirs."""
     for number in range(10):
-        stands = at_once(8, lambda who, key=f"work {number}": leases.finish(key, f"answer {who}"))
+        stands = at_once(8, partial(_answer, leases, f"work {number}"))
         assert set(stands) == {leases.finished(f"work {number}")}
         assert stands[0] in {f"answer {who}" for who in range(8)}
 
