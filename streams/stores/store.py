@@ -155,6 +155,14 @@ class Archive(Protocol):
         """Give the highest sequence so far, 0 when empty."""
         ...
 
+    def horizon(self) -> int:
+        """Give the highest sequence that any reader can know of, whichever process told it; 0 when empty.
+
+        Raises:
+            StoreAway: nobody can tell.
+        """
+        ...
+
     def incidents(self, query: IncidentQuery) -> tuple[list[Incident], int]:
         """Give the latest revisions, newest change first, and the cursor of the next page (0: none)."""
         ...

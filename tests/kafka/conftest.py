@@ -1,7 +1,6 @@
 """An installation on the shared services, with a name of its own for each test."""
 
 import re
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,8 +19,7 @@ def new_installation(
     made: list[Installation] = []
 
     def make(partitions: int = 4, **given: str) -> Installation:
-        # Services that are not ours remember the names of earlier runs.
-        name = re.sub(r"\W+", "-", f"{request.node.name}-{len(made)}-{secrets.token_hex(4)}")[-100:]
+        name = re.sub(r"\W+", "-", request.node.name)[-80:]
         made.append(Installation(name, kafka_bootstrap, redis_url, tmp_path / str(len(made)), partitions, **given))
         return made[-1]
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 import subprocess
 import sys
 import urllib.error
@@ -119,14 +120,16 @@ class Installation:
     """Topics, keys and processes under one name.
 
     Args:
-        name: before every topic and key.
+        name: before every topic and key, with something that no other installation has.
         given: further settings as environment variables.
     """
 
     def __init__(
         self, name: str, bootstrap: str, redis_url: str, folder: Path, partitions: int = 4, **given: str
     ) -> None:
-        self.name, self.bootstrap, self.folder, self.partitions = name, bootstrap, folder, partitions
+        # Services that outlive the tests remember the names of earlier runs.
+        self.name = name = f"{name}-{secrets.token_hex(4)}"
+        self.bootstrap, self.folder, self.partitions = bootstrap, folder, partitions
         self.environment = {
             "TRAINMASTER_KAFKA__BOOTSTRAP": bootstrap,
             "TRAINMASTER_KAFKA__PREFIX": f"{name}.",

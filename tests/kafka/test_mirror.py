@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -134,25 +134,26 @@ def told(installation: Installation) -> int:
     return len(records)
 
 
-CUTS: dict[str, Callable[[Installation, redis.Redis, Path], Copying]] = {
-    "before filing": lambda *of: Copying(*of, archive=FallsBeforeFiling),
-    "while filing": lambda *of: Copying(*of, archive=FallsWhileFiling),
-    "before noting": lambda *of: Copying(*of, positions=FallsBeforeNoting),
+CUTS: dict[str, tuple[type[SqliteArchive], type[SqlitePositions]]] = {
+    "before filing": (FallsBeforeFiling, SqlitePositions),
+    "while filing": (FallsWhileFiling, SqlitePositions),
+    "before noting": (SqliteArchive, FallsBeforeNoting),
 }
 
 
-@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize(("archive", "positions"), CUTS.values(), ids=CUTS)
 def test_a_copy_that_was_cut_off_files_nothing_twice(
     new_installation: NewInstallation,
     client: redis.Redis,
     tmp_path: Path,
-    cut: Callable[[Installation, redis.Redis, Path], Copying],
+    archive: type[SqliteArchive],
+    positions: type[SqlitePositions],
 ) -> None:
     """Cut off at any step and begun again, it holds each record once, at the place that all other copies give it."""
     installation = new_installation(2)
     count = told(installation)
     with pytest.raises(ExceptionGroup) as fault:
-        cut(installation, client, tmp_path / "copy.db").until_whole()
+        Copying(installation, client, tmp_path / "copy.db", archive, positions).until_whole()
     assert fault.group_contains(CutOff)
     again = Copying(installation, client, tmp_path / "copy.db").until_whole()
     other = Copying(installation, client, tmp_path / "other.db").until_whole()

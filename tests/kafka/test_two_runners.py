@@ -93,19 +93,11 @@ def test_a_frozen_runner_is_fenced_off(new_installation: NewInstallation, tmp_pa
     assert len(orders.given()) == 2
 
 
-def test_runners_without_redis_wait(own_redis: RedisServer, kafka_bootstrap: str, tmp_path: Path) -> None:
+def test_runners_without_redis_wait(own_redis: RedisServer, new_installation: NewInstallation, tmp_path: Path) -> None:
     """While Redis is away nothing is done and no runner ends; both say so, and go on where they were."""
     orders = Orders(tmp_path / "orders")
     orders.hold(0)
-    installation = Installation(
-        "runners-without-redis",
-        kafka_bootstrap,
-        own_redis.url,
-        tmp_path / "installation",
-        2,
-        TRAINMASTER_LEASE="60",
-        **orders.setting,
-    )
+    installation = new_installation(2, TRAINMASTER_REDIS__URL=own_redis.url, **orders.setting)
     runners = two(installation)
     ask(installation, request_of(0))
     until(orders.given, SECONDS, "no order was given")
@@ -119,4 +111,3 @@ def test_runners_without_redis_wait(own_redis: RedisServer, kafka_bootstrap: str
     until_ended(installation, "r-0", "r-1")
     assert {one.outcome for one in results(installation)} == {"done"}
     assert not any(one.has_ended() for one in runners)
-    installation.close()
