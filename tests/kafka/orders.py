@@ -7,6 +7,7 @@ from pathlib import Path
 from schemas.action import Request, Result
 from schemas.codec import encode, from_wire
 from schemas.incident import Incident
+from streams.act import SOURCE
 from streams.kafka.log_producer import log_producer
 from streams.kafka.message import Letter
 from tests.actions.samples import an_incident
@@ -91,6 +92,6 @@ def results(installation: Installation) -> list[Result]:
 
 
 def endings(installation: Installation) -> list[tuple[str, str]]:
-    """What the line is told of actions: event and request, each pair once."""
-    events = [json.loads(line) for _, body in installation.said("telemetry") for line in body.splitlines()]
-    return sorted({(one["event"], one["subject"]) for one in events if one["kind"] == "event"})
+    """What the line is told by the runners: event and request, each pair once."""
+    told = [json.loads(line) for _, body in installation.said("telemetry") for line in body.splitlines()]
+    return sorted({(one["event"], one["subject"]) for one in told if one["node"] == SOURCE})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.kafka.conftest import NewInstallation
-from tests.kafka.installation import Installation, Process
+from tests.kafka.installation import Installation
 from tests.kafka.orders import Orders, ask, endings, request_of, results
 from tests.services.redis import RedisServer
 from tests.waiting import until
@@ -17,15 +17,6 @@ SECONDS = 60.0
 MANY = 20
 
 
-def two(installation: Installation) -> list[Process]:
-    """Two runners, both ready."""
-    runners = [installation.process("act"), installation.process("act")]
-    for one in runners:
-        one.start()
-    installation.until_ready()
-    return runners
-
-
 def until_ended(installation: Installation, *requests: str) -> None:
     """Wait until every request has a result."""
     until(lambda: {one.request for one in results(installation)} == set(requests), SECONDS, "a request has not ended")
@@ -35,7 +26,7 @@ def test_each_request_runs_once(new_installation: NewInstallation, tmp_path: Pat
     """Both see every request at the same time: each order is given once, each wish to a trainer is one version."""
     orders = Orders(tmp_path / "orders")
     installation = new_installation(2, TRAINMASTER_LEASE=str(LEASE), **orders.setting)
-    runners = two(installation)
+    runners = installation.start_together("act", "act")
     stops = [request_of(number) for number in range(MANY)]
     wishes = [request_of(number, "loader.use_cache") for number in range(MANY, 2 * MANY)]
     ask(installation, *stops, *wishes)
@@ -53,7 +44,7 @@ def test_a_killed_runner_is_replaced(new_installation: NewInstallation, tmp_path
     orders = Orders(tmp_path / "orders")
     orders.hold(0)
     installation = new_installation(2, TRAINMASTER_LEASE=str(LEASE), **orders.setting)
-    runners = two(installation)
+    runners = installation.start_together("act", "act")
     ask(installation, request_of(0))
     until(orders.given, SECONDS, "no order was given")
     dead = orders.giver(0, runners)
@@ -75,7 +66,7 @@ def test_a_frozen_runner_is_fenced_off(new_installation: NewInstallation, tmp_pa
     orders.hold(0)
     orders.hold(1)
     installation = new_installation(2, TRAINMASTER_LEASE=str(LEASE), **orders.setting)
-    runners = two(installation)
+    runners = installation.start_together("act", "act")
     ask(installation, request_of(0))
     until(orders.given, SECONDS, "no order was given")
     frozen = orders.giver(0, runners)
@@ -98,7 +89,7 @@ def test_runners_without_redis_wait(own_redis: RedisServer, new_installation: Ne
     orders = Orders(tmp_path / "orders")
     orders.hold(0)
     installation = new_installation(2, TRAINMASTER_REDIS__URL=own_redis.url, **orders.setting)
-    runners = two(installation)
+    runners = installation.start_together("act", "act")
     ask(installation, request_of(0))
     until(orders.given, SECONDS, "no order was given")
     own_redis.process.kill()

@@ -28,15 +28,6 @@ MODES = {"loader-to-nvme-cache": "ask", "tell-people": "observe"}
 BAD = b'{"kind":"steps","v":1,"job":"sim-16"'
 
 
-def two(installation: Installation) -> tuple[Process, Process]:
-    """Two servers, both ready."""
-    servers = installation.process("api"), installation.process("api")
-    for one in servers:
-        one.start()
-    installation.until_ready()
-    return servers
-
-
 def say(installation: Installation, revision: int) -> None:
     """Put one more revision of every incident on the topic."""
     producer = log_producer(installation.settings, "test")
@@ -55,7 +46,7 @@ def hear(server: Process, after: int | None, wanted: int) -> list[Heard]:
 def test_a_reader_goes_from_one_to_the_other(new_installation: NewInstallation) -> None:
     """Whichever server is asked, also one that is behind: nothing is heard twice or missed, all in one order."""
     installation = new_installation(4)
-    one, other = two(installation)
+    one, other = installation.start_together("api", "api")
     listening = Reader(one, None)
     for revision in range(1, 5):
         say(installation, revision)
@@ -84,9 +75,7 @@ def test_a_reader_goes_from_one_to_the_other(new_installation: NewInstallation) 
 def test_what_one_takes_in_both_know(new_installation: NewInstallation) -> None:
     """Telemetry through either, answers at either: one story, one dead letter for each bad line, one action."""
     installation = new_installation(2, TRAINMASTER_MODES=json.dumps(MODES))
-    servers = two(installation)
-    installation.start("worker")
-    installation.start("act")
+    servers = installation.start_together("api", "api", "worker", "act")[:2]
     lines = [line.strip() for line in simulate("storage", 2, defects=False)]
     sent = [line for line in lines if json.loads(line).get("step", 0) <= SAID_BY_STEP]
     jobs = [job.encode() for job in ("sim-one", "sim-two")]
@@ -100,10 +89,10 @@ def test_what_one_takes_in_both_know(new_installation: NewInstallation) -> None:
     for server in servers:
         status, answer = server.post("/telemetry", sent[0] + b"\n" + BAD)
         assert (status, answer["accepted"], answer["rejected"]) == (200, 1, 1)
+    until(lambda: all(one.get("/dead")["items"] for one in servers), SECONDS, "the bad line is not shown")
     for server in servers:
-        until(lambda server=server: server.get("/dead")["items"], SECONDS, "the bad line is not shown")
         assert [base64.b64decode(one["raw"]) for one in server.get("/dead")["items"]] == [BAD]
-        until(lambda server=server: len(asked(server)) == 2, SECONDS, "nobody was asked")
+    until(lambda: all(len(asked(one)) == len(jobs) for one in servers), SECONDS, "nobody was asked")
     first, second = asked(servers[0])
     assert asked(servers[1]) == [first, second]
     assert servers[1].post(f"/requests/{first['id']}/approve", b'{"by":"ann"}')[0] == 202
