@@ -22,7 +22,7 @@ class Busy(Retry, frozen=True):
 
 
 class OneTry:
-    """Tries a piece once; never repeats and never waits, but for a free slot.
+    """Tries a piece once; never repeats, and waits only for a free slot and for a store that shall note the end.
 
     The kill switch stops what acts on jobs and nodes; people are still told, and the record is still kept.
     """
@@ -81,13 +81,22 @@ class OneTry:
                     return self._noted(work.key) or Busy(f"{work.target} was taken over by somebody else")
                 known = self._noted(work.message) or self._forbidden(request, action)
                 ended = known or self._unfit(action) or await self._run(request, action, work, lease)
-                return self._noted_as(work, ended, lease) if isinstance(ended, Outcome) else ended
+                return await self._until_noted(work, ended, lease) if isinstance(ended, Outcome) else ended
             finally:
                 self._leases.release(lease)
 
     def _noted(self, key: str) -> Outcome | None:
         note = self._leases.finished(key) if key else None
         return None if note is None else Outcome.read(note)
+
+    async def _until_noted(self, work: Work, outcome: Outcome, lease: Lease) -> Outcome | Busy:
+        """Note an outcome, however long it takes: what was done is not done again because nobody could note it."""
+        while True:
+            try:
+                return self._noted_as(work, outcome, lease)
+            except StoreAway as fault:
+                _log.warning("the end of %s cannot be noted yet: %s", work.key, fault)
+                await self._footing.ports.clock.sleep(self._settings.poll_seconds)
 
     def _noted_as(self, work: Work, outcome: Outcome, lease: Lease) -> Outcome | Busy:
         """Note an outcome; give the one that stands. Who has lost the target leaves the word to its new holder."""

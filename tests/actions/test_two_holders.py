@@ -18,6 +18,7 @@ from streams.ports.redis_trainer import RedisTrainer
 from streams.settings import RedisSettings
 from streams.stores.archive import SqliteArchive
 from streams.stores.journal import SqliteJournal
+from streams.stores.leases import SqliteLeases
 from streams.stores.redis_client import connect
 from streams.stores.redis_controls import RedisControls
 from streams.stores.redis_leases import RedisLeases
@@ -190,3 +191,25 @@ def test_the_end_is_told_when_the_stores_are_back(world: World) -> None:
     assert world.result("r-job.stop").outcome == "done"
     assert len(world.fakes.scheduler.orders) == 1
     assert len(world.events()) == 1
+
+
+class AwayLeases(SqliteLeases):
+    """Leases that cannot be noted in at first."""
+
+    faults = 3
+
+    def finish_under(self, key: str, outcome: str, lease: Lease) -> str | None:
+        """Note, in the end."""
+        if self.faults:
+            self.faults -= 1
+            raise StoreAway("Redis does not answer")
+        return super().finish_under(key, outcome, lease)
+
+
+def test_what_was_done_is_not_done_again_because_it_could_not_be_noted(world: World) -> None:
+    """The store goes away while the action runs: the runner notes the end when it is back, under the same lease."""
+    world.leases = AwayLeases(world.database)
+    world.say(a_request("job.stop"))
+    world.act()
+    assert world.result("r-job.stop").outcome == "done"
+    assert len(world.fakes.scheduler.orders) == 1

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.kafka.conftest import NewInstallation
-from tests.kafka.installation import Installation
+from tests.kafka.installation import Installation, Process
 from tests.kafka.orders import Orders, ask, endings, request_of, results
+from tests.services.kafka import KafkaBroker
 from tests.services.redis import RedisServer
 from tests.waiting import until
 
@@ -84,21 +85,35 @@ def test_a_frozen_runner_is_fenced_off(new_installation: NewInstallation, tmp_pa
     assert len(orders.given()) == 2
 
 
-def test_runners_without_redis_wait(own_redis: RedisServer, new_installation: NewInstallation, tmp_path: Path) -> None:
-    """While Redis is away nothing is done and no runner ends; both say so, and go on where they were."""
+def test_runners_wait_for_redis_and_for_kafka(own_redis: RedisServer, own_kafka: KafkaBroker, tmp_path: Path) -> None:
+    """Each goes away in the middle of an action: no runner ends, both say so, and nothing is done twice."""
     orders = Orders(tmp_path / "orders")
     orders.hold(0)
-    installation = new_installation(2, TRAINMASTER_REDIS__URL=own_redis.url, **orders.setting)
+    orders.hold(1)
+    address = own_kafka.bootstrap
+    installation = Installation("waiting", address, own_redis.url, tmp_path / "installation", 2, **orders.setting)
     runners = installation.start_together("act", "act")
     ask(installation, request_of(0))
     until(orders.given, SECONDS, "no order was given")
     own_redis.process.kill()
     orders.let_go(0)
-    until(lambda: not any(one.ready() for one in runners), SECONDS, "somebody is ready without Redis")
-    assert all(any("Redis" in fault for fault in one.faults()) for one in runners)
-    ask(installation, request_of(1))
-    assert [job for _, job in orders.given()] == ["job-0"]
+    until(lambda: all(lacks(one, "Redis") for one in runners), SECONDS, "somebody is ready without Redis")
     own_redis.start()
+    until_ended(installation, "r-0")
+
+    ask(installation, request_of(1))
+    until(lambda: len(orders.given()) == 2, SECONDS, "no order was given")
+    own_kafka.process.kill()
+    orders.let_go(1)
+    until(lambda: all(lacks(one, "Kafka") for one in runners), SECONDS, "somebody is ready without Kafka")
+    own_kafka.start()
     until_ended(installation, "r-0", "r-1")
+    assert [job for _, job in orders.given()] == ["job-0", "job-1"]
     assert {one.outcome for one in results(installation)} == {"done"}
     assert not any(one.has_ended() for one in runners)
+    installation.close()
+
+
+def lacks(runner: Process, server: str) -> bool:
+    """Whether a runner says that a server does not answer."""
+    return any(server in fault for fault in runner.faults())
