@@ -14,12 +14,14 @@ class Past(Struct, frozen=True):
 
     Attributes:
         time: Unix seconds, in the time of the records.
+        proof: the signal whose recovery it is verified by, "" where nothing is verified.
         settled: True once its verification is over, or it never needed one.
     """
 
     playbook: str
     target: str
     time: float
+    proof: str = ""
     settled: bool = True
 
 
@@ -61,10 +63,11 @@ def refusal(playbook: Playbook, incident: Incident, target: str, targets: int, a
 
 
 def _is_busy(playbook: Playbook, target: str, at: Situation) -> bool:
-    """Two actions that both claim a recovery cannot be told apart."""
+    """Two actions that both claim the recovery of a signal cannot be told apart."""
     if playbook.verify is None:
         return False
-    return any(one.target == target and not one.settled and one.playbook == playbook.playbook for one in at.past)
+    proof = playbook.verify.signal
+    return any(one.target == target and not one.settled and one.proof == proof for one in at.past)
 
 
 def _cools(playbook: Playbook, target: str, at: Situation) -> bool:

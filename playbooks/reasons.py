@@ -21,7 +21,7 @@ class Reason(StrEnum):
     BUDGET = "budget"
     """So many actions of this playbook were taken in its window that a person has to look first."""
     TARGET_BUSY = "target_busy"
-    """Another action on the same target has not been verified yet."""
+    """Another action on the same target, judged by the same signal, has not been verified yet."""
     STALE = "stale"
     """The job's data are too old to act on."""
     INFO = "info"

@@ -2,10 +2,10 @@
 
 import sys
 
-from bench.kafka import throughput
+from bench.kafka import latency, recovery, throughput
 from bench.table import machine, show
 
-ALL = {"throughput": throughput.run}
+ALL = {"throughput": throughput.run, "latency": latency.run, "recovery": recovery.run}
 
 if __name__ == "__main__":
     print(machine())

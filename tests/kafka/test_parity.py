@@ -41,9 +41,10 @@ def compare(new_installation: NewInstallation, telemetry: dict[str, list[bytes]]
     installation = new_installation()
     worker = installation.start("worker")
     installation.send(bodies)
+    here = through_embedded(bodies)  # while the worker works
     installation.until_done()
     assert worker.ready(), worker.faults()
-    there, here = on_kafka(installation), through_embedded(bodies)
+    there = on_kafka(installation)
     assert set(there) == set(here)
     assert [key for key in here if there[key] != here[key]] == []
     assert {stream for stream, _ in here} == set(COMPARED)

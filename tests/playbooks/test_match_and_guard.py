@@ -32,7 +32,7 @@ def at(**changed: Any) -> Situation:  # Any: any field of a situation
 
 def past(seconds_ago: float, **changed: Any) -> Past:  # Any: any field of a past action
     """The same action, so long ago."""
-    return Past(**{"playbook": "p", "target": "j", "time": NOW - seconds_ago, **changed})
+    return Past(**{"playbook": "p", "target": "j", "time": NOW - seconds_ago, "proof": "tokens_per_second", **changed})
 
 
 SHARE = Limit(signal="loader_share", above=0.15, steps=50)
@@ -130,6 +130,20 @@ REFUSALS = [
         {},
         {"past": (past(60, settled=False),)},
         Reason.TARGET_BUSY,
+    ),
+    (
+        "another playbook's action under trial by the same signal",
+        {"verify": Verify(), "cooldown": 0.0},
+        {},
+        {"past": (past(60, settled=False, playbook="q"),)},
+        Reason.TARGET_BUSY,
+    ),
+    (
+        "another playbook's action under trial by another signal",
+        {"verify": Verify(), "cooldown": 0.0},
+        {},
+        {"past": (past(60, settled=False, playbook="q", proof="checkpoint_seconds"),)},
+        None,
     ),
     ("trial is over", {"verify": Verify(), "cooldown": 0.0}, {}, {"past": (past(60),)}, None),
     (

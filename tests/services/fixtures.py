@@ -1,7 +1,7 @@
 """Services for tests: one Kafka and one Redis for all, and own ones for tests that break them.
 
-`KAFKA_BOOTSTRAP_SERVERS` and `REDIS_URL` name servers that are there already; else they are started here; else the
-test is skipped and says what to install (in CI that is a failure).
+`KAFKA_BOOTSTRAP_SERVERS` and `REDIS_URL` name servers that are there already; else they are started here, from programs
+or from containers; else the test is skipped and says what to install (in CI that is a failure).
 """
 
 import os
@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pytest
 
+from tests.services.containers import KafkaContainer, RedisContainer
 from tests.services.kafka import KafkaBroker, Unavailable
 from tests.services.redis import RedisServer
 
@@ -24,7 +25,7 @@ def kafka_bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    broker = _made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")))
+    broker = _made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")), KafkaContainer)
     broker.start()
     yield broker.bootstrap
     broker.process.stop()
@@ -35,7 +36,7 @@ def own_kafka(tmp_path: Path) -> Iterator[KafkaBroker]:
     """A broker that this test may stop, freeze and start again."""
     folder = tmp_path / "kafka"
     folder.mkdir()
-    broker = _made(lambda: KafkaBroker(folder))
+    broker = _made(lambda: KafkaBroker(folder), KafkaContainer)
     broker.start()
     yield broker
     broker.process.kill()
@@ -48,7 +49,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    server = _made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False))
+    server = _made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False), RedisContainer)
     server.start()
     yield server.url
     server.process.stop()
@@ -59,15 +60,18 @@ def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     """A Redis that this test may kill, freeze and start again; it keeps what it acknowledged."""
     folder = tmp_path / "redis"
     folder.mkdir()
-    server = _made(lambda: RedisServer(folder))
+    server = _made(lambda: RedisServer(folder), RedisContainer)
     server.start()
     yield server
     server.process.kill()
 
 
-def _made(make: Callable[[], T]) -> T:
-    """Make a service, or skip the test, loudly."""
-    try:
-        return make()
-    except Unavailable as fault:
-        pytest.skip(f"NOT TESTED on the real service: {fault}")
+def _made(*ways: Callable[[], T]) -> T:
+    """Make a service the first way that works, or skip the test, loudly."""
+    faults = []
+    for make in ways:
+        try:
+            return make()
+        except Unavailable as fault:
+            faults.append(str(fault))
+    pytest.skip(f"NOT TESTED on the real service: {'; '.join(faults)}")

@@ -358,13 +358,27 @@ def test_a_legitimate_change_moves_nothing() -> None:
 
 def test_two_actions_on_one_measure_confound_each_other() -> None:
     """When another action took effect meanwhile, nobody can say which of them helped."""
-    desk = Desk(cache(when=When()), cache(playbook="other", action="loader.more_workers", when=When(), on_failure=""))
-    desk.draft()
+    other = cache(playbook="other", action="node.cordon", target="nodes", when=When(), on_failure="")
+    desk = Desk(cache(when=When()), other)
+    desk.draft(nodes=("n01",))
     desk.go(12, pace=0.7 * PACE)
+    assert len(desk.requests) == 2
     for request in desk.requests:
         desk.acknowledge(request)
     desk.go(20)
     assert {entry.verification for entry in desk.incident.actions} == {"confounded"}
+
+
+def test_two_actions_on_one_target_and_measure_come_one_after_the_other() -> None:
+    """The second waits until the first is judged; it is tried when that did not help."""
+    desk = Desk(cache(when=When()), cache(playbook="other", action="loader.more_workers", when=When(), on_failure=""))
+    desk.draft()
+    desk.go(12, pace=0.7 * PACE)
+    assert [one.playbook for one in desk.requests] == ["cache"]
+    assert [entry.reason for entry in desk.incident.actions] == [Reason.ACT, Reason.TARGET_BUSY]
+    desk.acknowledge(desk.requests[0])
+    desk.go(400, pace=0.7 * PACE)
+    assert "other" in [one.playbook for one in desk.requests]
 
 
 def test_a_job_that_was_well_before_is_no_proof() -> None:

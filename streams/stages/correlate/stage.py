@@ -86,7 +86,7 @@ class Correlate:
             look_soon(memory, event.time, self.hold)
 
     def _take_detection(self, memory: CorrelateMemory, detection: Detection) -> None:
-        memory.clock = max(memory.clock, detection.time)
+        memory.clock = max(memory.clock, detection.time, detection.end_time or 0.0)
         for case in memory.cases.values():
             if detection.id in case.detections:
                 case.detections[detection.id] = detection

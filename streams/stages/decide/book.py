@@ -150,7 +150,8 @@ def _enter(memory: DecideMemory, book: Book, playbook: Playbook, occasion: str) 
         )
         book.entries[place] = Entry(shown=shown, request=wanted, trial=trial)
         if wanted is not None:
-            memory.past = [*memory.past[1 - KEPT_PAST :], Past(playbook.playbook, target, memory.clock)]
+            proof = playbook.verify.signal if playbook.verify is not None else ""
+            memory.past = [*memory.past[1 - KEPT_PAST :], Past(playbook.playbook, target, memory.clock, proof)]
             yield wanted
 
 
