@@ -58,6 +58,10 @@ class Line:
             self._pass_on(memory, place + 1, told, said)
         return said
 
+    def is_over(self, memory: LineMemory) -> bool:
+        """Whether a key may be forgotten."""
+        return all(row.stage.is_over(memory.stages[place]) for place, row in enumerate(self.rows))
+
     def _pass_on(self, memory: LineMemory, first: int, records: Iterable[Sent], said: list[Sent]) -> None:
         """Offer records to the rows from `first` on; what a row says goes to the rows behind it."""
         for sent in records:

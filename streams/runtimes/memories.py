@@ -15,6 +15,8 @@ EVERYBODY = "*"
 """Key of the ticks: they concern every job of a log."""
 MARK = ""
 """Key of the snapshot that says up to which offset all memories are true."""
+OVER = b""
+"""Instead of the memory of a key that was forgotten."""
 NOTHING = -1
 """The offset before the first."""
 
@@ -37,6 +39,7 @@ class Memories:
         self.lost: dict[str, str] = {}
         self._true_at: dict[str, int] = {}
         self._changed: set[str] = set()
+        self._forgotten: set[str] = set()
         for snapshot in snapshots:
             self._load(snapshot)
 
@@ -52,7 +55,15 @@ class Memories:
                 memory = self.keys[key] = self._line.blank(key)
             said += self._line.feed(memory, record)
             self._changed.add(key)
+            if isinstance(record, Tick) and self._line.is_over(memory):
+                self._forget(key)
         return said
+
+    def _forget(self, key: str) -> None:
+        """A cluster runs other jobs every day; those of last week are not carried along for ever."""
+        del self.keys[key]
+        self._changed.discard(key)
+        self._forgotten.add(key)
 
     def snapshots(self, offset: int, time: float) -> list[Snapshot]:
         """Write the memories that have changed since the last call, and the mark, true at an offset.
@@ -62,12 +73,17 @@ class Memories:
             time: Unix seconds of that record's arrival.
         """
         changed = [Snapshot(key, offset, _pack(self.keys[key])) for key in sorted(self._changed)]
+        gone = [Snapshot(key, offset, OVER) for key in sorted(self._forgotten - self.keys.keys())]
         self._changed.clear()
-        return [*changed, Snapshot(MARK, offset, msgspec.msgpack.encode(time))]
+        self._forgotten.clear()
+        return [*changed, *gone, Snapshot(MARK, offset, msgspec.msgpack.encode(time))]
 
     def _load(self, snapshot: Snapshot) -> None:
         if snapshot.key == MARK:
             self.mark, self.since = snapshot.offset, msgspec.msgpack.decode(snapshot.data, type=float)
+            return
+        if snapshot.data == OVER:
+            self._true_at[snapshot.key] = snapshot.offset
             return
         try:
             parts = msgspec.msgpack.decode(snapshot.data, type=list[bytes])

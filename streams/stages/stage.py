@@ -49,5 +49,9 @@ class Stage(Protocol[M]):
         """Nothing more will come: say what was kept back for late records."""
         ...
 
+    def is_over(self, memory: M) -> bool:
+        """Whether nothing in the memory matters any more, should the key be heard of again."""
+        ...
+
 
 AnyStage = Stage[Any]  # Any: the topology holds stages of different memories

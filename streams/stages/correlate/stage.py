@@ -56,6 +56,10 @@ class Correlate:
                 case.told = b""
         yield from self._tell(memory, everything=True)
 
+    def is_over(self, memory: CorrelateMemory) -> bool:
+        """An incident that is open needs its past."""
+        return not any(case.state in LIVE for case in memory.cases.values())
+
     def _tell(self, memory: CorrelateMemory, everything: bool) -> Iterator[Sent]:
         if (memory.waiting or memory.waiting_events) and (everything or memory.clock >= memory.settle_at):
             settle(memory, self.causes, self.hold, everything)

@@ -55,6 +55,10 @@ class Decide:
         """Nothing waits here for late records; look once more at what is open."""
         yield from self._review(memory)
 
+    def is_over(self, memory: DecideMemory) -> bool:
+        """An action under trial needs its past."""
+        return not any(entry.trial is not None for book in memory.books.values() for entry in book.entries.values())
+
     def _draft(self, memory: DecideMemory, incident: Incident) -> Iterator[Sent]:
         memory.clock = max(memory.clock, incident.updated_time)
         book = memory.books.get(incident.id)

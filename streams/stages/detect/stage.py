@@ -17,6 +17,8 @@ from streams.stages.stage import Sent
 
 _TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.")
 """Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
+FORGOTTEN_SECONDS = 7 * 86400.0
+"""Silence after which a job that has come to rest is no longer remembered."""
 
 
 class Detect:
@@ -54,6 +56,10 @@ class Detect:
         """Nothing more will come: close what waits for late records."""
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt, closing=True)
+
+    def is_over(self, memory: DetectMemory) -> bool:
+        """A job that nobody has spoken of for days begins anew when it comes back."""
+        return memory.idle > FORGOTTEN_SECONDS
 
     def _tick(self, memory: DetectMemory, tick: Tick) -> Iterator[Sent]:
         """Let time pass where nobody speaks; the runtime's own absence is not the job's silence."""
