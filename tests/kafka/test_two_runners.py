@@ -12,8 +12,8 @@ from tests.services.redis import RedisServer
 from tests.waiting import until
 
 pytestmark = pytest.mark.service
-LEASE = 4.0
-"""Seconds; a try may take three of them."""
+LEASE = 6.0
+"""Seconds; a try may take three quarters of them."""
 SECONDS = 60.0
 MANY = 20
 
