@@ -17,7 +17,7 @@ from msgspec import structs
 from playbooks.actions.action import AnyAction
 from playbooks.actions.catalogue import ACTIONS
 from playbooks.actions.work import Outcome, Work, pieces, together
-from playbooks.retry import Retry
+from playbooks.retry import Retry, Schedule
 from schemas.action import Request, Result
 from schemas.codec import encode, from_wire
 from schemas.incident import Incident
@@ -26,7 +26,7 @@ from streams.act_settings import ActSettings
 from streams.footing import Footing
 from streams.one_try import Busy, OneTry
 from streams.stages.stage import Sent
-from streams.stores.store import Archive, Intake, Leases, Numbers
+from streams.stores.store import Archive, Intake, Leases, Numbers, StoreAway
 
 SOURCE = "act"
 PAGE = 500
@@ -134,7 +134,7 @@ class Runner:
     async def _serve(self, request: Request) -> None:
         try:
             outcome = await self._outcome(request)
-            await asyncio.to_thread(self._conclude, request, outcome)
+            await self._tell(request, outcome)
         finally:
             del self._serving[request.id]
 
@@ -168,22 +168,26 @@ class Runner:
         began = clock.now()
         async with self._turns.setdefault(work.target, asyncio.Lock()):
             while isinstance(ended := await self._try(request, action, work), Retry):
-                wait = schedule.wait(tries, clock.now() - began, ended.after)
-                if wait is None:
-                    return self._give_up(work, ended, tries)
-                await clock.sleep(wait)
-                tries += 1
+                wait = _wait(schedule, ended, tries, clock.now() - began)
+                if wait is None and (given_up := self._try.give_up(work, ended, tries)) is not None:
+                    return given_up
+                await clock.sleep(schedule.longest if wait is None else wait)
+                tries += not isinstance(ended, Busy)
         return structs.replace(ended, tries=tries)
 
-    def _give_up(self, work: Work, last: Retry, tries: int) -> Outcome:
-        """End a piece whose schedule is through; what was never begun was refused and has not failed."""
-        reason = f"{last.reason}; gave up after {tries} tries"
-        outcome = Outcome("refused" if isinstance(last, Busy) else "failed", reason, tries)
-        self._leases.finish(work.key, outcome.note())
-        return outcome
+    async def _tell(self, request: Request, outcome: Outcome) -> None:
+        """Tell how a request ended; a store that does not answer is waited for, as there is nothing else to do."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._conclude, request, outcome)
+            except StoreAway as fault:
+                _log.warning("the end of request %s cannot be told yet: %s", request.id, fault)
+                await self._ports.clock.sleep(self._settings.poll_seconds)
 
     def _conclude(self, request: Request, outcome: Outcome) -> None:
         """Tell the pure line, then the archive; with a result on file nobody looks at the request again."""
+        if self._archive.result(request.id) is not None:
+            return
         incident, now = self._archive.incident(request.incident), self._ports.clock.now()
         time = request.time if incident is None else incident.updated_time
         event = event_of(request, outcome, self._numbers.following(SOURCE), time)
@@ -202,6 +206,16 @@ class Runner:
         self._archive.put([Sent("results", request.incident, result)], upto=self._archive.progress())
         _log.info("request %s, %s on %s: %s", request.id, request.action, request.target, outcome.note())
         self._wake_line()
+
+
+def _wait(schedule: Schedule, last: Retry, tries: int, elapsed: float) -> float | None:
+    """Give the seconds until the next look; None where the schedule is through.
+
+    Somebody else's turn is no try of ours, and it may end at any moment: also because its runner is dead.
+    """
+    if isinstance(last, Busy):
+        return schedule.first if elapsed + schedule.first <= schedule.seconds else None
+    return schedule.wait(tries, elapsed, last.after)
 
 
 def event_of(request: Request, outcome: Outcome, seq: int, time: float) -> Event:

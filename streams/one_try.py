@@ -3,6 +3,8 @@
 import asyncio
 import logging
 
+from msgspec import structs
+
 from playbooks.actions.action import AnyAction
 from playbooks.actions.standing import lapsed
 from playbooks.actions.work import Outcome, Work
@@ -20,7 +22,7 @@ class Busy(Retry, frozen=True):
 
 
 class OneTry:
-    """Tries a piece once; never repeats and never waits, but for a free slot.
+    """Tries a piece once; never repeats, and waits only for a free slot and for a store that shall note the end.
 
     The kill switch stops what acts on jobs and nodes; people are still told, and the record is still kept.
     """
@@ -39,10 +41,39 @@ class OneTry:
         except StoreAway as fault:
             return Retry(str(fault))
 
+    def give_up(self, work: Work, last: Retry, tries: int) -> Outcome | None:
+        """End a piece whose schedule is through; None where that is not ours to say: somebody else is at it.
+
+        What was never begun was refused and has not failed.
+        """
+        try:
+            if isinstance(last, Busy):
+                refused = Outcome("refused", f"{last.reason} for too long")
+                stands = self._leases.finish_unbegun(work.key, refused.note())
+            else:
+                stands = self._failed(work, Outcome("failed", f"{last.reason}; gave up after {tries} tries"))
+        except StoreAway:
+            return None
+        return None if stands is None else structs.replace(Outcome.read(stands), tries=tries)
+
+    def _failed(self, work: Work, outcome: Outcome) -> str | None:
+        lease = self._leases.acquire(work.target, self._holder(work), self._now(), self._settings.lease_seconds)
+        if lease is None:
+            return None
+        try:
+            return self._leases.finish_under(work.key, outcome.note(), lease)
+        finally:
+            self._leases.release(lease)
+
+    def _holder(self, work: Work) -> str:
+        return f"{self._settings.holder}/{work.key}"
+
+    def _now(self) -> float:
+        return self._footing.ports.clock.now()
+
     async def _try(self, request: Request, action: AnyAction, work: Work) -> Outcome | Retry:
         async with self._slots:
-            holder, now = f"{self._settings.holder}/{work.key}", self._footing.ports.clock.now()
-            lease = self._leases.acquire(work.target, holder, now, self._settings.lease_seconds)
+            lease = self._leases.acquire(work.target, self._holder(work), self._now(), self._settings.lease_seconds)
             if lease is None:
                 return Busy(f"{work.target} is in other hands")
             try:
@@ -50,9 +81,7 @@ class OneTry:
                     return self._noted(work.key) or Busy(f"{work.target} was taken over by somebody else")
                 known = self._noted(work.message) or self._forbidden(request, action)
                 ended = known or self._unfit(action) or await self._run(request, action, work, lease)
-                if isinstance(ended, Outcome):
-                    self._note(work, ended)
-                return ended
+                return await self._until_noted(work, ended, lease) if isinstance(ended, Outcome) else ended
             finally:
                 self._leases.release(lease)
 
@@ -60,11 +89,24 @@ class OneTry:
         note = self._leases.finished(key) if key else None
         return None if note is None else Outcome.read(note)
 
-    def _note(self, work: Work, outcome: Outcome) -> None:
+    async def _until_noted(self, work: Work, outcome: Outcome, lease: Lease) -> Outcome | Busy:
+        """Note an outcome, however long it takes: what was done is not done again because nobody could note it."""
+        while True:
+            try:
+                return self._noted_as(work, outcome, lease)
+            except StoreAway as fault:
+                _log.warning("the end of %s cannot be noted yet: %s", work.key, fault)
+                await self._footing.ports.clock.sleep(self._settings.poll_seconds)
+
+    def _noted_as(self, work: Work, outcome: Outcome, lease: Lease) -> Outcome | Busy:
+        """Note an outcome; give the one that stands. Who has lost the target leaves the word to its new holder."""
         # The message first: a crash between both leaves the key open, and the next try finds the message told.
         if work.message and outcome.ended == "done":
             self._leases.finish(work.message, outcome.note())
-        self._leases.finish(work.key, outcome.note())
+        stands = self._leases.finish_under(work.key, outcome.note(), lease)
+        if stands is None:
+            return Busy(f"{work.target} was taken over by somebody else")
+        return outcome if stands == outcome.note() else Outcome.read(stands)
 
     def _forbidden(self, request: Request, action: AnyAction) -> Outcome | None:
         """Read everything again that may have changed since the decision."""

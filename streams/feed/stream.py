@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from streams.feed.envelope import PREFIX, STREAMED, Envelope, envelop
 from streams.feed.problems import FieldFault, Problem
-from streams.stores.store import Archive
+from streams.stores.store import Archive, StoreAway
 
 RETRY_MILLISECONDS = 3_000
 LOOK_SECONDS = 0.25
@@ -59,10 +59,11 @@ class Stream:
         # Read before the first word: whoever has heard that the stream stands misses nothing filed from then on.
         last = await run_in_threadpool(self._archive.last)
         yield ServerSentEvent(comment="trainmaster", retry=RETRY_MILLISECONDS)
-        if after is not None and after > last:
+        place = last if after is None else after
+        if place > last and await run_in_threadpool(self._is_unknown, place):
             # The archive is a younger one than the reader knows: what it remembers is of no use here.
             yield ServerSentEvent(event=f"{PREFIX}reset", id=str(last), raw_data="{}")
-        place = last if after is None else min(after, last)
+            place = last
         while not self._closing.is_set():
             events, place = await run_in_threadpool(self._next, place)
             for envelope in events:
@@ -70,6 +71,13 @@ class Stream:
                     yield ServerSentEvent(event=envelope.type, id=str(envelope.sequence), raw_data=envelope.event)
             if not events:
                 await asyncio.sleep(LOOK_SECONDS)
+
+    def _is_unknown(self, place: int) -> bool:
+        """Whether a place was never told by anybody; another server may be ahead of this one, and is caught up with."""
+        try:
+            return place > self._archive.horizon()
+        except StoreAway:
+            return False
 
     def _next(self, place: int) -> tuple[list[Envelope], int]:
         filed = self._archive.feed(place, BATCH, STREAMED)

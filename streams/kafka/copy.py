@@ -49,7 +49,7 @@ class Copy:
         self.client = client
         self.numbers = RedisNumbers(client, f"{settings.redis.prefix}:{log}")
         self.leases = RedisLeases(client, settings.redis.prefix)
-        self.archive = KafkaArchive(archive, self.producer)
+        self.archive = KafkaArchive(archive, self.producer, self.numbers)
         self.intake = KafkaIntake(self.producer)
         self.mirror = Mirror(
             client_arguments(settings.kafka), topics, archive, SqlitePositions(self._database), self.numbers

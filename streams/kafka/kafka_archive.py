@@ -11,6 +11,7 @@ from streams.kafka.log_producer import LogProducer
 from streams.kafka.message import Letter
 from streams.stages.stage import Sent
 from streams.stores.archive import SqliteArchive
+from streams.stores.redis_numbers import FEED, RedisNumbers
 from streams.stores.store import Filed, IncidentQuery, JobSummary, Point
 
 
@@ -20,10 +21,11 @@ class KafkaArchive:
     Args:
         copy: kept by the mirror; its progress is the ceiling.
         producer: of the topics.
+        numbers: places of records in the feed.
     """
 
-    def __init__(self, copy: SqliteArchive, producer: LogProducer) -> None:
-        self._copy, self._producer = copy, producer
+    def __init__(self, copy: SqliteArchive, producer: LogProducer, numbers: RedisNumbers) -> None:
+        self._copy, self._producer, self._numbers = copy, producer, numbers
 
     def put(self, sent: Sequence[Sent], upto: int) -> None:  # noqa: ARG002 - a topic needs no journal offset
         """Send records and wait until Kafka has them.
@@ -47,6 +49,14 @@ class KafkaArchive:
     def last(self) -> int:
         """Give the highest sequence that may be shown, 0 when empty."""
         return self._copy.progress()
+
+    def horizon(self) -> int:
+        """Give the highest sequence that any reader can know of: another server may have copied more than this one.
+
+        Raises:
+            StoreAway: Redis does not answer.
+        """
+        return self._numbers.at_least(FEED, 0)
 
     def incidents(self, query: IncidentQuery) -> tuple[list[Incident], int]:
         """Give the latest revisions, newest change first, and the cursor of the next page (0: none)."""

@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 MESSAGE_BYTES = 512 << 10
 MESSAGE_RECORDS = 500
 BLOCK_SECONDS = 2.0
+RECONNECT_SECONDS = 1.0
+"""The longest pause between two attempts to connect: shorter than a caller waits, for a broker that is back."""
 REQUEST_SECONDS = 10.0
 LINGER_MS = 20
 CLOSE_SECONDS = 1.0
@@ -102,6 +104,7 @@ class LogProducer:
             request_timeout_ms=int(1000 * min(REQUEST_SECONDS, self._seconds / 2)),
             bootstrap_timeout_ms=int(1000 * BLOCK_SECONDS),
             max_block_ms=int(1000 * BLOCK_SECONDS),
+            reconnect_backoff_max_ms=int(1000 * RECONNECT_SECONDS),
             max_request_size=2 * MESSAGE_BYTES,
             linger_ms=LINGER_MS,
             compression_type="lz4",

@@ -63,6 +63,10 @@ class SqliteArchive:
         """Give the highest sequence so far, 0 when empty."""
         return self._records.last()
 
+    def horizon(self) -> int:
+        """Give the highest sequence that any reader can know of: nobody else tells it."""
+        return self.last()
+
     def incidents(self, query: IncidentQuery) -> tuple[list[Incident], int]:
         """Give the latest revisions, newest change first, and the cursor of the next page (0: none)."""
         return self._incidents.find(query)

@@ -53,6 +53,22 @@ class SqliteLeases:
             ).fetchone()
         return str(stands)
 
+    def finish_under(self, key: str, outcome: str, lease: Lease) -> str | None:
+        """Note likewise, but nothing if somebody else has taken the target since; None: no outcome stands yet."""
+        with self._database.durable() as connection:
+            connection.execute(
+                "INSERT INTO work SELECT ?, target, token, ? FROM leases WHERE target = ? AND token = ? "
+                "ON CONFLICT (key) DO UPDATE SET outcome = coalesce(outcome, excluded.outcome)",
+                (key, outcome, lease.target, lease.token),
+            )
+        return self.finished(key)
+
+    def finish_unbegun(self, key: str, outcome: str) -> str | None:
+        """Note likewise, but nothing if the work has begun; None: no outcome stands yet."""
+        with self._database.durable() as connection:
+            connection.execute("INSERT INTO work VALUES (?, '', 0, ?) ON CONFLICT (key) DO NOTHING", (key, outcome))
+        return self.finished(key)
+
     def finished(self, key: str) -> str | None:
         """Give the outcome noted for a key."""
         rows = self._database.read("SELECT outcome FROM work WHERE key = ?", (key,))

@@ -31,6 +31,20 @@ redis.call('HSETNX', KEYS[1], 'outcome', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('HGET', KEYS[1], 'outcome')
 """
+_FINISH_UNDER = """
+if redis.call('HGET', KEYS[1], 'token') == ARGV[3] then
+  redis.call('HSETNX', KEYS[2], 'outcome', ARGV[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[2])
+end
+return redis.call('HGET', KEYS[2], 'outcome')
+"""
+_FINISH_UNBEGUN = """
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('HSET', KEYS[1], 'outcome', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return redis.call('HGET', KEYS[1], 'outcome')
+"""
 
 
 class RedisLeases:
@@ -51,6 +65,8 @@ class RedisLeases:
         self._release = client.register_script(_RELEASE)
         self._begin = client.register_script(_BEGIN)
         self._finish = client.register_script(_FINISH)
+        self._finish_under = client.register_script(_FINISH_UNDER)
+        self._finish_unbegun = client.register_script(_FINISH_UNBEGUN)
 
     def acquire(self, target: str, holder: str, now: float, seconds: float) -> Lease | None:
         """Take a target unless somebody else holds it; the token grows with every taking."""
@@ -74,6 +90,19 @@ class RedisLeases:
         """Note that it is finished; give the outcome that stands, which is the first. `begin` then answers False."""
         with answering():
             return as_bytes(self._finish(keys=[self._key("work", key)], args=[outcome, KEPT_MS])).decode()
+
+    def finish_under(self, key: str, outcome: str, lease: Lease) -> str | None:
+        """Note likewise, but nothing if somebody else has taken the target since; None: no outcome stands yet."""
+        keys = [self._key("lease", lease.target), self._key("work", key)]
+        with answering():
+            stands = self._finish_under(keys=keys, args=[outcome, KEPT_MS, lease.token])
+        return as_bytes(stands).decode() if stands is not None else None
+
+    def finish_unbegun(self, key: str, outcome: str) -> str | None:
+        """Note likewise, but nothing if the work has begun; None: no outcome stands yet."""
+        with answering():
+            stands = self._finish_unbegun(keys=[self._key("work", key)], args=[outcome, KEPT_MS])
+        return as_bytes(stands).decode() if stands is not None else None
 
     def finished(self, key: str) -> str | None:
         """Give the outcome noted for a key."""

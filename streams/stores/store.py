@@ -155,6 +155,14 @@ class Archive(Protocol):
         """Give the highest sequence so far, 0 when empty."""
         ...
 
+    def horizon(self) -> int:
+        """Give the highest sequence that any reader can know of, whichever process told it; 0 when empty.
+
+        Raises:
+            StoreAway: nobody can tell.
+        """
+        ...
+
     def incidents(self, query: IncidentQuery) -> tuple[list[Incident], int]:
         """Give the latest revisions, newest change first, and the cursor of the next page (0: none)."""
         ...
@@ -225,6 +233,14 @@ class Leases(Protocol):
 
     def finish(self, key: str, outcome: str) -> str:
         """Note that it is finished; give the outcome that stands, which is the first. `begin` then answers False."""
+        ...
+
+    def finish_under(self, key: str, outcome: str, lease: Lease) -> str | None:
+        """Note likewise, but nothing if somebody else has taken the target since; None: no outcome stands yet."""
+        ...
+
+    def finish_unbegun(self, key: str, outcome: str) -> str | None:
+        """Note likewise, but nothing if the work has begun; None: no outcome stands yet."""
         ...
 
     def finished(self, key: str) -> str | None:

@@ -19,7 +19,7 @@ def new_installation(
     made: list[Installation] = []
 
     def make(partitions: int = 4, **given: str) -> Installation:
-        name = re.sub(r"\W+", "-", f"{request.node.name}-{len(made)}-{tmp_path.name}")[-100:]
+        name = re.sub(r"\W+", "-", request.node.name)[-80:]
         made.append(Installation(name, kafka_bootstrap, redis_url, tmp_path / str(len(made)), partitions, **given))
         return made[-1]
 

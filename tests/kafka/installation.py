@@ -3,11 +3,13 @@
 import contextlib
 import json
 import os
+import secrets
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +92,10 @@ class Process:
         return float(found[0]) if found else 0.0
 
     def get(self, path: str) -> Any:
-        """Ask the server's API."""
+        """Ask the server's API; None where it has nothing to say."""
         status, body = self._get(f"/api/v1{path}")
-        assert status == 200, body
-        return json.loads(body)
+        assert status in (200, 204), body
+        return json.loads(body) if body else None
 
     def post(self, path: str, body: bytes) -> tuple[int, Any]:
         """Post to the server's API; give status and answer."""
@@ -119,14 +121,16 @@ class Installation:
     """Topics, keys and processes under one name.
 
     Args:
-        name: before every topic and key.
+        name: before every topic and key, with something that no other installation has.
         given: further settings as environment variables.
     """
 
     def __init__(
         self, name: str, bootstrap: str, redis_url: str, folder: Path, partitions: int = 4, **given: str
     ) -> None:
-        self.name, self.bootstrap, self.folder, self.partitions = name, bootstrap, folder, partitions
+        # Services that outlive the tests remember the names of earlier runs.
+        self.name = name = f"{name}-{secrets.token_hex(4)}"
+        self.bootstrap, self.folder, self.partitions = bootstrap, folder, partitions
         self.environment = {
             "TRAINMASTER_KAFKA__BOOTSTRAP": bootstrap,
             "TRAINMASTER_KAFKA__PREFIX": f"{name}.",
@@ -161,6 +165,14 @@ class Installation:
         process.start()
         until(process.ready, WAIT_SECONDS, f"{command} did not become ready: {process.faults()}")
         return process
+
+    def start_together(self, *commands: str) -> list[Process]:
+        """Processes of these kinds, started at the same time, all of them ready."""
+        processes = [self.process(command) for command in commands]
+        with ThreadPoolExecutor(len(processes)) as threads:
+            list(threads.map(Process.start, processes))
+        until(lambda: all(one.ready() for one in processes), WAIT_SECONDS, "somebody did not become ready")
+        return processes
 
     def send(self, messages: Iterable[tuple[str, bytes]]) -> None:
         """Send messages of (job, body) in this order and wait until the broker has them."""

@@ -12,11 +12,13 @@ from streams.stores.archive import SqliteArchive
 from streams.stores.database import Database
 from streams.stores.journal import SqliteJournal
 from streams.stores.leases import SqliteLeases
+from streams.stores.numbers import SqliteNumbers
 from streams.stores.redis_client import connect
 from streams.stores.redis_leases import RedisLeases
+from streams.stores.redis_numbers import RedisNumbers
 from streams.stores.redis_snapshots import RedisSnapshots
 from streams.stores.snapshots import SqliteSnapshots
-from streams.stores.store import Archive, Journal, Leases, Snapshots
+from streams.stores.store import Archive, Journal, Leases, Numbers, Snapshots
 
 POINTS_KEPT = 100
 
@@ -28,6 +30,7 @@ class Home(Struct, frozen=True):
     snapshots: Snapshots
     archive: Archive
     leases: Leases
+    numbers: Numbers
     close: Callable[[], None]
 
 
@@ -38,12 +41,13 @@ def _sqlite(path: str | Path) -> Home:
         SqliteSnapshots(database),
         SqliteArchive(database, POINTS_KEPT),
         SqliteLeases(database),
+        SqliteNumbers(database),
         database.close,
     )
 
 
 def _redis(folder: Path, url: str) -> Home:
-    """Snapshots and leases as they are kept beside Kafka; under a prefix of the test's own."""
+    """Snapshots, leases and numbers as they are kept beside Kafka; under a prefix of the test's own."""
     database = Database(folder / "trainmaster.db")
     client = connect(RedisSettings(url=SecretStr(url)))
     prefix = f"test:{folder.name}:{id(client)}"
@@ -57,6 +61,7 @@ def _redis(folder: Path, url: str) -> Home:
         RedisSnapshots(client, prefix),
         SqliteArchive(database, POINTS_KEPT),
         RedisLeases(client, prefix),
+        RedisNumbers(client, prefix),
         close,
     )
 
@@ -100,3 +105,9 @@ def archive(home: Home) -> Archive:
 def leases(home: Home) -> Leases:
     """The leases of the home."""
     return home.leases
+
+
+@pytest.fixture
+def numbers(home: Home) -> Numbers:
+    """The numbers of the home."""
+    return home.numbers

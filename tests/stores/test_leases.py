@@ -1,6 +1,9 @@
 """What every home of leases does."""
 
+from functools import partial
+
 from streams.stores.store import Lease, Leases
+from tests.stores.at_once import at_once
 
 
 def _taken(lease: Lease | None) -> Lease:
@@ -84,6 +87,62 @@ def test_work_may_be_finished_that_never_began(leases: Leases) -> None:
     lease = _taken(leases.acquire("job:a", "one", 100.0, 30.0))
     assert leases.finished("work") == "expired"
     assert not leases.begin("work", lease)
+
+
+def test_an_outcome_under_a_lost_lease_is_not_noted(leases: Leases) -> None:
+    """Who lost the target while it worked has no say in how the work ended; its holder has."""
+    slept = _taken(leases.acquire("job:a", "one", 100.0, 30.0))
+    assert leases.begin("work", slept)
+    holder = _taken(leases.acquire("job:a", "two", 130.0, 30.0))
+    assert leases.finish_under("work", "failed", slept) is None
+    assert leases.begin("work", holder)
+    assert leases.finish_under("work", "failed", slept) is None
+    assert leases.finish_under("work", "done", holder) == "done"
+    assert leases.finish_under("work", "failed", slept) == "done"
+    assert leases.finished("work") == "done"
+
+
+def test_an_outcome_may_be_noted_under_a_lease_that_nobody_took(leases: Leases) -> None:
+    """A lease that ran out, or was given back, stays good for the last word until somebody else takes the target."""
+    lease = _taken(leases.acquire("job:a", "one", 100.0, 30.0))
+    leases.release(lease)
+    assert leases.finish_under("work", "done", lease) == "done"
+    assert leases.finish_under("more work", "done", Lease("job:b", "one", 1)) is None
+
+
+def test_work_is_refused_only_while_nobody_has_begun_it(leases: Leases) -> None:
+    """Who waits for a target in vain says so, but never over the head of somebody who is at that very work."""
+    assert leases.finish_unbegun("idle", "refused") == "refused"
+    assert leases.finish_unbegun("idle", "failed") == "refused"
+    lease = _taken(leases.acquire("job:a", "one", 100.0, 30.0))
+    assert not leases.begin("idle", lease)
+    assert leases.begin("work", lease)
+    assert leases.finish_unbegun("work", "refused") is None
+    assert leases.finish_under("work", "done", lease) == "done"
+    assert leases.finish_unbegun("work", "refused") == "done"
+
+
+def _ask(leases: Leases, target: str, who: int) -> Lease | None:
+    return leases.acquire(target, f"holder {who}", 100.0, 30.0)
+
+
+def _answer(leases: Leases, key: str, who: int) -> str:
+    return leases.finish(key, f"answer {who}")
+
+
+def test_of_many_at_once_one_gets_the_target(leases: Leases) -> None:
+    """Eight that ask for a target at the same moment: one has it, again and again."""
+    for number in range(10):
+        got = at_once(8, partial(_ask, leases, f"job:{number}"))
+        assert len([lease for lease in got if lease is not None]) == 1
+
+
+def test_of_many_outcomes_at_once_one_stands(leases: Leases) -> None:
+    """Eight that answer at the same moment are all told the same answer, which is one of theirs."""
+    for number in range(10):
+        stands = at_once(8, partial(_answer, leases, f"work {number}"))
+        assert set(stands) == {leases.finished(f"work {number}")}
+        assert stands[0] in {f"answer {who}" for who in range(8)}
 
 
 def test_the_kill_switch_remembers_who_turned_it_on(leases: Leases) -> None:
