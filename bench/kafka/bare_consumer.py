@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -40,6 +41,7 @@ def with_faust(bootstrap: str, topic: str, wanted: int) -> None:
         f"bare-{topic}",
         broker=f"kafka://{bootstrap}",
         store="memory://",
+        datadir=tempfile.mkdtemp(),
         web_enabled=False,
         topic_allow_declare=False,
         topic_disable_leader=True,
