@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bench.kafka.listening import Heard, Listener
 from bench.kafka.load import START, frames
-from bench.kafka.services import named, services
+from bench.kafka.services import services
 from bench.table import Table
 from tests.kafka.installation import Installation
 from tests.waiting import until
@@ -36,7 +36,7 @@ def run() -> Table:
     """Measure with one worker and with two."""
     with services() as (bootstrap, redis_url, folder):
         rows = tuple(
-            _row(Installation(named(f"latency-{n}"), bootstrap, redis_url, folder / str(n), PARTITIONS, **_SETTINGS), n)
+            _row(Installation(f"latency-{n}", bootstrap, redis_url, folder / str(n), PARTITIONS, **_SETTINGS), n)
             for n in (1, 2)
         )
     what = (

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bench.kafka.listening import Heard, Listener
 from bench.kafka.load import frames
-from bench.kafka.services import named, services
+from bench.kafka.services import services
 from bench.table import Table
 from tests.kafka.installation import Installation, Process, jobs_of_all_partitions
 from tests.waiting import until
@@ -39,7 +39,7 @@ def run() -> Table:
     with services() as (bootstrap, redis_url, folder):
         rows = []
         for session in SESSIONS:
-            name = named(f"recovery-{session:.0f}")
+            name = f"recovery-{session:.0f}"
             given = {"TRAINMASTER_KAFKA__SESSION": str(session), "TRAINMASTER_SNAPSHOT": "10"}
             installation = Installation(name, bootstrap, redis_url, folder / name, PARTITIONS, **given)
             pauses = _pauses(installation, session)

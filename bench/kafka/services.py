@@ -28,8 +28,3 @@ def services() -> Iterator[tuple[str, str, Path]]:
         finally:
             broker.process.kill()
             server.process.kill()
-
-
-def named(name: str) -> str:
-    """A name that no earlier run has used on the same services."""
-    return f"{name}-{os.getpid()}"

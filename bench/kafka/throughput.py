@@ -10,7 +10,7 @@ import psutil
 from msgspec import Struct
 
 from bench.kafka.load import frames
-from bench.kafka.services import named, services
+from bench.kafka.services import services
 from bench.table import Table
 from tests.kafka.installation import Installation, Process, jobs_of_all_partitions
 from tests.waiting import until
@@ -64,11 +64,11 @@ def run() -> Table:
 
 
 def _bare(bootstrap: str, redis_url: str, folder: Path, records: dict[str, list[bytes]], kind: str) -> Measured:
-    name = named(f"bare-{kind}")
+    name = f"bare-{kind}"
     installation = Installation(name, bootstrap, redis_url, folder / kind, PARTITIONS)
     messages = _messages(records, 1)
     installation.send(messages)
-    command = [sys.executable, "-m", "bench.kafka.bare_consumer", kind, bootstrap, f"{name}.telemetry"]
+    command = [sys.executable, "-m", "bench.kafka.bare_consumer", kind, bootstrap, f"{installation.name}.telemetry"]
     command += [str(PARTITIONS), str(len(messages))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     told = json.loads(done.stdout[done.stdout.index("{") :])
@@ -81,7 +81,7 @@ def _workers(
     bootstrap: str, redis_url: str, folder: Path, records: dict[str, list[bytes]], per_message: int, number: int
 ) -> Measured:
     """Let workers join, freeze them while the messages are sent, and let them go."""
-    name = named(f"workers-{number}-{per_message}")
+    name = f"workers-{number}-{per_message}"
     given = {"TRAINMASTER_KAFKA__SESSION": "60", "TRAINMASTER_KAFKA__DELIVER": "60", "TRAINMASTER_SNAPSHOT": "10"}
     installation = Installation(name, bootstrap, redis_url, folder / name, PARTITIONS, **given)
     workers = [installation.start("worker") for _ in range(number)]
