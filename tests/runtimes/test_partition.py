@@ -160,7 +160,9 @@ def test_what_was_lost_is_told_once_for_each_job_it_concerns() -> None:
         seq=3,
         time=BEGIN + 7,
         event="history.lost",
-        data={"since": BEGIN - 60.0, "until": BEGIN + 7, "messages": 6, "reason": "a test lost it"},
+        data={"since": BEGIN - 60.0, "until": BEGIN, "messages": 6, "reason": "a test lost it"},
+        text="6 messages of the log could not be seen, between 2025-02-19 21:19:00 UTC "
+        "and 2025-02-19 21:20:00 UTC: a test lost it",
     )
     assert telling == Telling(job, encode(report))
     assert partition.take(log.send(job, encode(said_in_log(job, 8)))).telemetry == []

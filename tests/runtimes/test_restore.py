@@ -145,7 +145,7 @@ def test_a_missing_snapshot_and_a_shortened_log_are_told() -> None:
     told = reports(worked(partition, log.messages[17:]))
     assert set(told) == {"a", "b"}
     assert told["a"].data == {
-        "until": decode(log.messages[14].body).time,
+        "until": log.messages[14].time,
         "messages": 14,
         "reason": "no memory of it was saved, and the log no longer holds it",
     }
@@ -167,7 +167,7 @@ def test_a_snapshot_older_than_the_log_is_told_with_the_time_of_its_last_message
     assert set(told) == {"a", "b"}
     assert told["b"].data == {
         "since": log.messages[9].time,
-        "until": decode(log.messages[17].body).time,
+        "until": log.messages[17].time,
         "messages": 6,
         "reason": "what was saved of it is too old, and the log no longer holds it",
     }
@@ -307,7 +307,7 @@ def test_a_hole_on_the_way_is_told_and_a_seam_is_not() -> None:
     told = reports(worked(partition, log.messages[40:]))
     assert told["a"].data == {
         "since": log.messages[9].time,
-        "until": decode(log.messages[40].body).time,
+        "until": log.messages[40].time,
         "messages": 30,
         "reason": "the worker was further behind than the log reaches",
     }
