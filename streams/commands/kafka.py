@@ -13,7 +13,7 @@ from streams.commands.output import fail, give, say, show
 from streams.commands.serving import Config, settings_or_fail
 from streams.feed.gate import OpenToEveryone
 from streams.kafka.connection import NoKafka
-from streams.kafka.topic_admin import Standing, apply, compare
+from streams.kafka.topic_admin import Standing, apply, compare, faults_of
 from streams.ports.real_ports import BadPorts
 from streams.runtimes.act_process import ActProcess
 from streams.runtimes.api_process import ApiProcess
@@ -46,9 +46,9 @@ def apply_topics(config: Config = None) -> None:
         standings = apply(settings_or_fail(config).kafka)
     except (NoKafka, BadSettings) as fault:
         fail(str(fault))
-    faults = [one.fault for one in standings if one.fault]
+    faults = faults_of(standings)
     if faults:
-        fail("; ".join(faults))
+        fail(faults)
     say(f"{len(standings)} topics stand as the table says")
 
 

@@ -24,7 +24,7 @@ def kafka_bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    broker = _made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")))
+    broker = made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")))
     broker.start()
     yield broker.bootstrap
     broker.process.stop()
@@ -35,7 +35,7 @@ def own_kafka(tmp_path: Path) -> Iterator[KafkaBroker]:
     """A broker that this test may stop, freeze and start again."""
     folder = tmp_path / "kafka"
     folder.mkdir()
-    broker = _made(lambda: KafkaBroker(folder))
+    broker = made(lambda: KafkaBroker(folder))
     broker.start()
     yield broker
     broker.process.kill()
@@ -48,7 +48,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    server = _made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False))
+    server = made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False))
     server.start()
     yield server.url
     server.process.stop()
@@ -59,13 +59,13 @@ def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     """A Redis that this test may kill, freeze and start again; it keeps what it acknowledged."""
     folder = tmp_path / "redis"
     folder.mkdir()
-    server = _made(lambda: RedisServer(folder))
+    server = made(lambda: RedisServer(folder))
     server.start()
     yield server
     server.process.kill()
 
 
-def _made(make: Callable[[], T]) -> T:
+def made(make: Callable[[], T]) -> T:
     """Make a service, or skip the test, loudly."""
     try:
         return make()
