@@ -12,6 +12,9 @@ from streams.kafka.connection import Arguments, NoKafka, bootstrap, client_argum
 from streams.settings import KafkaSettings
 
 REQUEST_MS = 10_000
+PAUSE_MS = 300
+"""At most from one try to the next: the client often misses why it was refused, so it needs some tries."""
+_HUNG_UP = "socket disconnected"
 _TLS = re.compile(r"\[SSL: \w+\] ([^(]+)")
 
 
@@ -38,7 +41,11 @@ def administrator(settings: KafkaSettings) -> Iterator[KafkaAdminClient]:
 def _connected(settings: KafkaSettings, arguments: Arguments) -> KafkaAdminClient:
     wait = int(1000 * settings.start)
     return KafkaAdminClient(
-        bootstrap_timeout_ms=wait, request_timeout_ms=min(wait, REQUEST_MS), client_id="trainmaster", **arguments
+        bootstrap_timeout_ms=wait,
+        request_timeout_ms=min(wait, REQUEST_MS),
+        reconnect_backoff_max_ms=PAUSE_MS,
+        client_id="trainmaster",
+        **arguments,
     )
 
 
@@ -73,10 +80,13 @@ def _words(settings: KafkaSettings, faults: Sequence[Exception]) -> str:
     """Why there is no Kafka, without what the library knows of our password."""
     where = f"Kafka at {', '.join(bootstrap(settings))}"
     kinds = {type(one).__name__ for one in faults}
+    who = f"({settings.security}, {settings.mechanism}, user {settings.username or 'none'})"
     if any("Auth" in kind for kind in kinds):
-        return f"{where} refuses the credentials ({settings.security}, user {settings.username or 'none'})"
+        return f"{where} refuses the credentials {who}"
     if any("Sasl" in kind for kind in kinds):
-        return f"{where} takes no credentials of this kind ({settings.security}, {settings.mechanism})"
+        return f"{where} takes no credentials of this kind {who}"
+    if settings.security.startswith("SASL") and any(_HUNG_UP in str(one) for one in faults):
+        return f"{where} hangs up on us, as on credentials that it refuses {who}"
     for one in faults:
         if tls := _TLS.search(str(one)):
             return f"{where} and we cannot agree on TLS ({tls[1].strip()}); check kafka.ca and kafka.security"

@@ -1,6 +1,7 @@
 """What cannot be reached or is not as it should be ends every command at its start, with one line that says why."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from pydantic import SecretStr
 from streams.agents.simulated import simulate
 from streams.kafka.connection import NoKafka
 from streams.kafka.topic_admin import apply, compare
-from streams.settings import KafkaSettings
+from streams.settings import BadSettings, KafkaSettings, RedisSettings
+from streams.stores.redis_client import NoRedis, connect
 from tests.kafka.installation import Installation
 from tests.services.fixtures import made
 from tests.services.kafka import KafkaBroker, Listener
@@ -26,7 +28,7 @@ from tests.services.secured import Certificate, made_certificate, sasl_listener,
 from tests.waiting import until
 
 pytestmark = pytest.mark.service
-START = 6.0
+START = 4.0
 """The start-up time-out of the commands, seconds."""
 LOADING = 90.0
 """What a busy machine may take to load some commands side by side, seconds."""
@@ -34,6 +36,8 @@ PREFIX, PARTITIONS = "start-up.", 2
 USER, PASSWORD, REDIS_PASSWORD = "trainmaster", "open-sesame", "open-redis"
 WRONG = "shut-sesame"
 ALL = ("worker", "act", "api", "topics apply")
+REFUSED = "refuses the credentials|hangs up on us, as on credentials that it refuses"
+"""Which of the two depends on whether the client reads the broker's last word before it sees the line go dead."""
 COPIES = ("worker", "act", "api")
 """The commands that need topics and Redis."""
 
@@ -95,10 +99,9 @@ def test_the_time_out_is_kept(ground: Ground, case: str) -> None:
         }
         settings = KafkaSettings(bootstrap=addresses[case], start=seconds)
         if case == "wrong password":
-            told = {"security": "SASL_PLAINTEXT", "username": USER, "password": SecretStr(WRONG)}
-            settings = settings.model_copy(update=told)
+            settings = door(ground.sasl, password=WRONG)
         begin = time.monotonic()
-        with pytest.raises(NoKafka, match="refuses the credentials" if case == "wrong password" else "not answer"):
+        with pytest.raises(NoKafka, match=REFUSED if case == "wrong password" else "does not answer"):
             compare(settings)
         assert time.monotonic() - begin < seconds + 5.0
 
@@ -123,31 +126,32 @@ def test_a_missing_redis(ground: Ground, tmp_path: Path) -> None:
         assert words(one).startswith(f"Redis at 127.0.0.1:{port} does not answer")
 
 
-@pytest.mark.parametrize("secret", [f":{WRONG}@", ""], ids=["wrong", "none"])
-def test_a_refused_redis_password(ground: Ground, tmp_path: Path, secret: str) -> None:
+def test_a_refused_redis_password(ground: Ground, tmp_path: Path) -> None:
     """Redis wants another password, or one at all."""
-    url = f"redis://{secret}127.0.0.1:{ground.redis.port}/0"
-    for one in ended(ground, tmp_path, COPIES if secret else ("worker",), redis__url=url):
-        assert words(one) == f"Redis at 127.0.0.1:{ground.redis.port} refuses the credentials"
+    where = f"127.0.0.1:{ground.redis.port}"
+    for one in ended(ground, tmp_path, COPIES, redis__url=f"redis://:{WRONG}@{where}/0"):
+        assert words(one) == f"Redis at {where} refuses the credentials"
+    with pytest.raises(NoRedis, match="refuses the credentials"):
+        connect(RedisSettings(url=SecretStr(f"redis://{where}/0")))
 
 
 def test_refused_credentials(ground: Ground, tmp_path: Path) -> None:
     """Kafka knows another password of that user."""
     for one in ended(ground, tmp_path, ALL, **credentials(ground.sasl, kafka__password=WRONG)):
-        refused = f"Kafka at {ground.sasl.bootstrap} refuses the credentials (SASL_PLAINTEXT, user {USER})"
-        assert words(one) == refused
+        assert words(one).startswith(f"Kafka at {ground.sasl.bootstrap} ")
+        assert words(one).endswith(f"(SASL_PLAINTEXT, PLAIN, user {USER})")
+        assert re.search(REFUSED, words(one))
 
 
 def test_a_way_in_that_is_not_this_ones(ground: Ground, tmp_path: Path) -> None:
-    """A broker that wants another mechanism, and one whose certificate nobody vouches for, are told apart."""
-    given = credentials(ground.sasl, kafka__mechanism="SCRAM-SHA-256")
-    (mechanism,) = ended(ground, tmp_path / "mechanism", ("topics apply",), **given)
-    assert words(mechanism).endswith("takes no credentials of this kind (SASL_PLAINTEXT, SCRAM-SHA-256)")
-    (unknown,) = ended(ground, tmp_path / "unknown", ("topics apply",), **credentials(ground.tls))
-    assert "cannot agree on TLS (certificate verify failed" in words(unknown)
-    given = credentials(ground.tls, kafka__ca=str(tmp_path / "no-such-file"))
-    (missing,) = ended(ground, tmp_path / "missing", ("topics apply",), **given)
-    assert words(missing).startswith(f"kafka: a certificate or key cannot be read ({tmp_path}/no-such-file)")
+    """Another mechanism, a certificate that nobody vouches for, and a file that is not there are told apart."""
+    other = door(ground.sasl, mechanism="SCRAM-SHA-256")
+    with pytest.raises(NoKafka, match=r"takes no credentials of this kind|hangs up on us"):
+        compare(other)
+    with pytest.raises(NoKafka, match=r"cannot agree on TLS \(certificate verify failed"):
+        compare(door(ground.tls))
+    with pytest.raises(BadSettings, match=rf"a certificate or key cannot be read \({tmp_path}/no-such-file\)"):
+        compare(door(ground.tls, ca=str(tmp_path / "no-such-file")))
 
 
 def test_good_credentials_lead_all_the_way(ground: Ground, tmp_path: Path) -> None:
@@ -160,18 +164,24 @@ def test_good_credentials_lead_all_the_way(ground: Ground, tmp_path: Path) -> No
     status, answer = api.post("/telemetry", b"".join(lines))
     assert (status, answer["accepted"]) == (200, len(lines))
     installation.until_done()
-    until(lambda: api.get("/incidents")["incidents"], 30.0, "no incident came back")
-    (incident,) = api.get("/incidents")["incidents"]
+    until(lambda: api.get("/incidents")["items"], 30.0, "no incident came back")
+    (incident,) = api.get("/incidents")["items"]
     assert incident["cause"] == "gpu_failed"
     assert not [word for word in (PASSWORD, REDIS_PASSWORD) if word in worker.log + api.log]
     installation.close()
 
 
-def credentials(door: Listener, **given: str) -> dict[str, str]:
+def door(listener: Listener, **given: str) -> KafkaSettings:
+    """The same for a client in this process; it gives up after two seconds."""
+    told = {name.removeprefix("kafka__"): value for name, value in credentials(listener).items()}
+    return KafkaSettings.model_validate({**told, "start": 2.0, **given})
+
+
+def credentials(listener: Listener, **given: str) -> dict[str, str]:
     """Settings that lead through a door."""
     return {
-        "kafka__bootstrap": door.bootstrap,
-        "kafka__security": door.protocol,
+        "kafka__bootstrap": listener.bootstrap,
+        "kafka__security": listener.protocol,
         "kafka__username": USER,
         "kafka__password": PASSWORD,
         **given,
