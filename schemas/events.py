@@ -93,6 +93,7 @@ EVENTS = (
         "a worker had to go on without part of what was sent",
         ("since", "until", "messages", "reason"),
     ),
+    EventKind("history.resumed", "behind such a loss: pauses of the job are measured from here on", ()),
     EventKind("agent.dropped", "an agent lost records", ("samples", "events")),
 )
 # fmt: on

@@ -1,7 +1,6 @@
 """`trainmaster topics` and `worker`: the same line on Kafka."""
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +9,10 @@ import typer
 from playbooks.load import BadPlaybook
 from schemas.topics import TOPICS, Topic
 from streams.commands.output import fail, give, say, show
-from streams.commands.serving import Config, settings_or_fail
+from streams.commands.serving import Config, log_to_stderr, settings_or_fail
 from streams.feed.gate import OpenToEveryone
 from streams.kafka.connection import NoKafka
-from streams.kafka.topic_admin import Standing, apply, compare
+from streams.kafka.topic_admin import Standing, apply, compare, faults_of
 from streams.ports.real_ports import BadPorts
 from streams.runtimes.act_process import ActProcess
 from streams.runtimes.api_process import ApiProcess
@@ -46,9 +45,9 @@ def apply_topics(config: Config = None) -> None:
         standings = apply(settings_or_fail(config).kafka)
     except (NoKafka, BadSettings) as fault:
         fail(str(fault))
-    faults = [one.fault for one in standings if one.fault]
+    faults = faults_of(standings)
     if faults:
-        fail("; ".join(faults))
+        fail(faults)
     say(f"{len(standings)} topics stand as the table says")
 
 
@@ -98,9 +97,7 @@ def api(
 
 
 def _begin(config: Path | None, **given: object) -> Settings:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for noisy in ("faust", "mode", "aiokafka", "kafka"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    log_to_stderr()
     return settings_or_fail(config, **given)
 
 

@@ -14,8 +14,8 @@ talk = Console(stderr=True, highlight=False)
 
 
 def say(words: str) -> None:
-    """Tell a person."""
-    talk.print(words, markup=False)
+    """Tell a person; a line stays one line, however long it is."""
+    talk.print(words, markup=False, soft_wrap=True)
 
 
 def give(data: Plain) -> None:

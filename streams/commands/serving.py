@@ -22,6 +22,13 @@ Config = Annotated[
 ]
 
 
+def log_to_stderr() -> None:
+    """Log what we say, and of what the clients of Kafka say only what is wrong."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for noisy in ("faust", "mode", "aiokafka", "kafka"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
 def settings_or_fail(config: Path | None, **given: object) -> Settings:
     """Read the settings; what cannot be used ends the command with one line."""
     try:
@@ -45,7 +52,7 @@ def run(
     state: Annotated[Path | None, typer.Option(help="Folder of the database and the post-mortems.")] = None,
 ) -> None:
     """One process: HTTP ingest, detection, playbooks, feed and page over one SQLite file."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     service = service_or_fail(settings_or_fail(config, host=host, port=port, state=state))
     try:
         asyncio.run(service.run(lambda address: say(f"Trainmaster listens at {address}")))
@@ -67,7 +74,7 @@ def agent(
     config: Config = None,
 ) -> None:
     """The node agent: the trainers' steps to the pipeline, the pipeline's wishes to the trainers."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     settings = settings_or_fail(config)
     try:
         asyncio.run(run_agent(directory, node, _link(settings, url, kafka, node), spool, every))

@@ -33,7 +33,8 @@ def ssl_context(settings: KafkaSettings) -> ssl.SSLContext | None:
         if settings.certificate:
             context.load_cert_chain(settings.certificate, settings.key or None)
     except (OSError, ssl.SSLError) as fault:
-        raise BadSettings(f"kafka: a certificate or key cannot be read: {fault}") from None
+        files = ", ".join(one for one in (settings.ca, settings.certificate, settings.key) if one)
+        raise BadSettings(f"kafka: a certificate or key cannot be read ({files}): {fault}") from None
     return context
 
 

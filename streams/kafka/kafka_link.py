@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 
 from streams.agents.link import Away, Refused
@@ -82,6 +82,11 @@ class KafkaLink:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def _follow(self) -> None:
+        """Read the topic from its beginning, for ever.
+
+        Raises:
+            KafkaError, OSError: it cannot be read, or is not there.
+        """
         consumer = AIOKafkaConsumer(
             group_id=None,
             enable_auto_commit=False,
@@ -89,25 +94,15 @@ class KafkaLink:
             client_id=self._name,
             **self._arguments,
         )
-        await consumer.start()
         try:
-            numbers = await self._partitions(consumer)
-            consumer.assign([TopicPartition(self._topic, number) for number in numbers])
+            await consumer.start()
+            if self._topic not in await consumer.topics():
+                raise FileNotFoundError(f"the topic {self._topic} is missing; run `trainmaster topics apply`")
+            # Without a group, a subscription brings all partitions.
+            consumer.subscribe([self._topic])
             self._fault = ""
             while True:
                 for records in (await consumer.getmany(timeout_ms=POLL_MS)).values():
                     self._fresh |= {(one.key or b"").decode("utf-8", "replace"): one.value or b"" for one in records}
         finally:
             await consumer.stop()
-
-    async def _partitions(self, consumer: AIOKafkaConsumer) -> list[int]:
-        """The topic's partitions.
-
-        Raises:
-            OSError: there is no such topic.
-        """
-        await consumer.topics()
-        numbers = consumer.partitions_for_topic(self._topic)
-        if not numbers:
-            raise FileNotFoundError(f"the topic {self._topic} is missing; run `trainmaster topics apply`")
-        return sorted(numbers)

@@ -34,7 +34,7 @@ class LogProducer:
     """Puts letters into topics.
 
     Args:
-        arguments: how to reach Kafka.
+        arguments: how to reach Kafka; what is given here goes before what is usual.
         topic: gives a stream's name on the broker.
         seconds: until something that was not confirmed counts as failed.
         name: of this client.
@@ -96,21 +96,21 @@ class LogProducer:
             return self._producer
 
     def _made(self) -> KafkaProducer:
-        return KafkaProducer(
-            enable_idempotence=False,
-            acks="all",
-            max_in_flight_requests_per_connection=1,
-            delivery_timeout_ms=int(1000 * self._seconds),
-            request_timeout_ms=int(1000 * min(REQUEST_SECONDS, self._seconds / 2)),
-            bootstrap_timeout_ms=int(1000 * BLOCK_SECONDS),
-            max_block_ms=int(1000 * BLOCK_SECONDS),
-            reconnect_backoff_max_ms=int(1000 * RECONNECT_SECONDS),
-            max_request_size=2 * MESSAGE_BYTES,
-            linger_ms=LINGER_MS,
-            compression_type="lz4",
-            client_id=self._name,
-            **self._arguments,
-        )
+        usual: Arguments = {
+            "enable_idempotence": False,
+            "acks": "all",
+            "max_in_flight_requests_per_connection": 1,
+            "delivery_timeout_ms": int(1000 * self._seconds),
+            "request_timeout_ms": int(1000 * min(REQUEST_SECONDS, self._seconds / 2)),
+            "bootstrap_timeout_ms": int(1000 * BLOCK_SECONDS),
+            "max_block_ms": int(1000 * BLOCK_SECONDS),
+            "reconnect_backoff_max_ms": int(1000 * RECONNECT_SECONDS),
+            "max_request_size": 2 * MESSAGE_BYTES,
+            "linger_ms": LINGER_MS,
+            "compression_type": "lz4",
+            "client_id": self._name,
+        }
+        return KafkaProducer(**{**usual, **self._arguments})
 
     def _replace(self, silent: KafkaProducer) -> None:
         _log.warning("the producer has reported nothing for %.0f s and is replaced", 2 * self._seconds)

@@ -4,18 +4,18 @@ Partitions are not changed in place: the key of a job would then lead to another
 """
 
 import contextlib
-from collections.abc import Iterator
 
-from kafka import KafkaAdminClient
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.errors import TopicAlreadyExistsError
 from msgspec import Struct
 
 from schemas.codec import Plain
 from schemas.topics import TOPICS, Topic
-from streams.kafka.connection import NoKafka, bootstrap, client_arguments, topic_name
+from streams.kafka.administrator import administrator
+from streams.kafka.connection import NoKafka, topic_name
 from streams.settings import KafkaSettings
 
 HOUR_MS = 3_600_000
+MOST_FAULTS = 3
 
 
 class Standing(Struct, frozen=True):
@@ -59,7 +59,7 @@ def compare(settings: KafkaSettings) -> list[Standing]:
     Raises:
         NoKafka: the broker cannot be asked.
     """
-    with admin(settings) as client:
+    with administrator(settings) as client:
         found = {one["name"]: one for one in client.describe_topics(_names(settings)) if one["partitions"]}
     return [_standing(settings, topic, found.get(topic_name(settings, topic.name))) for topic in shared_topics()]
 
@@ -81,9 +81,15 @@ def apply(settings: KafkaSettings) -> list[Standing]:
         if topic_name(settings, topic.name) in missing
     }
     if wanted:
-        with admin(settings) as client, contextlib.suppress(TopicAlreadyExistsError):
+        with administrator(settings) as client, contextlib.suppress(TopicAlreadyExistsError):
             client.create_topics(wanted, wait_for_metadata=True)
     return compare(settings)
+
+
+def faults_of(standings: list[Standing]) -> str:
+    """Say in one line what is wrong with topics; "" where all is well."""
+    faults = [one.fault for one in standings if one.fault]
+    return "; ".join(faults[:MOST_FAULTS]) + (" ..." if len(faults) > MOST_FAULTS else "")
 
 
 def require_topics(settings: KafkaSettings) -> dict[str, Standing]:
@@ -93,35 +99,10 @@ def require_topics(settings: KafkaSettings) -> dict[str, Standing]:
         NoKafka: names the topics.
     """
     standings = compare(settings)
-    faults = [one.fault for one in standings if one.fault]
+    faults = faults_of(standings)
     if faults:
-        raise NoKafka(f"{'; '.join(faults[:3])}{' ...' if len(faults) > 3 else ''}; run `trainmaster topics apply`")
+        raise NoKafka(f"{faults}; run `trainmaster topics apply`")
     return {topic.name: one for topic, one in zip(shared_topics(), standings, strict=True)}
-
-
-@contextlib.contextmanager
-def admin(settings: KafkaSettings) -> Iterator[KafkaAdminClient]:
-    """A client for administration.
-
-    Raises:
-        NoKafka: the broker does not answer in time, or refuses us.
-    """
-    wait = int(1000 * settings.start)
-    try:
-        client = KafkaAdminClient(
-            bootstrap_timeout_ms=wait,
-            request_timeout_ms=min(wait, 10_000),
-            client_id="trainmaster",
-            **client_arguments(settings),
-        )
-    except (KafkaError, OSError, ValueError) as fault:
-        raise NoKafka(_words(settings, fault)) from None
-    try:
-        yield client
-    except KafkaError as fault:
-        raise NoKafka(_words(settings, fault)) from None
-    finally:
-        client.close()
 
 
 def _standing(settings: KafkaSettings, topic: Topic, found: Plain | None) -> Standing:
@@ -140,12 +121,3 @@ def _configuration(topic: Topic) -> dict[str, str]:
 
 def _names(settings: KafkaSettings) -> list[str]:
     return [topic_name(settings, topic.name) for topic in shared_topics()]
-
-
-def _words(settings: KafkaSettings, fault: Exception) -> str:
-    """Why there is no Kafka, without what the library knows of our password."""
-    where = ", ".join(bootstrap(settings))
-    kind = type(fault).__name__
-    if "Auth" in kind or "Sasl" in kind:
-        return f"Kafka at {where} refuses the credentials ({settings.security}, user {settings.username or 'none'})"
-    return f"Kafka at {where} does not answer ({kind}); check kafka.bootstrap and kafka.security"

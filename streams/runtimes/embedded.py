@@ -78,7 +78,7 @@ class Embedded:
         """Say on the journal itself that a job goes on without its past."""
         if isinstance(record, Tick) or record.job not in self._losses:
             return
-        event = self._losses.pop(record.job).look(record)
+        event = self._losses.pop(record.job).look(record, entry.received)
         if event is not None:
             self.journal.append([(record.job, encode(event))], entry.received)
 

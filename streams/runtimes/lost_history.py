@@ -1,10 +1,12 @@
 """What a worker could not see: said once for each job it concerns, on the log itself, so that everybody hears it."""
 
 from collections.abc import Callable, Collection
+from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from schemas.telemetry import Event, Telemetry
+from schemas.wording import count
 
 NODE = "worker"
 
@@ -40,15 +42,19 @@ class LostHistory:
         self._concerns = concerns
         self._looked_at: set[str] = set()
 
-    def look(self, record: Telemetry) -> Event | None:
-        """Look at a record behind the loss; give the report if it is the first of a job that is concerned."""
+    def look(self, record: Telemetry, arrived: float) -> Event | None:
+        """Look at a record behind the loss; give the report if it is the first of a job that is concerned.
+
+        Args:
+            arrived: Unix seconds of its message, by the clock that `since` is told by.
+        """
         if record.job in self._looked_at or record.node == NODE:
             return None
         self._looked_at.add(record.job)
         if not self._concerns(record):
             return None
         loss = self.loss
-        data = {"until": record.time, "messages": loss.end - loss.begin, "reason": loss.reason}
+        data = {"until": arrived, "messages": loss.end - loss.begin, "reason": loss.reason}
         if loss.since is not None:
             data["since"] = loss.since
         return Event(
@@ -61,7 +67,16 @@ class LostHistory:
             time=record.time,
             event="history.lost",
             data=data,
+            text=_told(loss, arrived),
         )
+
+
+def resumed(report: Event) -> Event:
+    """What the line hears before the first record behind a loss, so that our gap is not taken for the job's.
+
+    It is no part of the log: the report comes to the log too late for that, behind everything that already waits.
+    """
+    return structs.replace(report, event="history.resumed", boot=f"{report.boot}-resumed", data={}, text="")
 
 
 def of_jobs(jobs: Collection[str]) -> Callable[[Telemetry], bool]:
@@ -77,3 +92,14 @@ def of_a_stretch(remembered: Collection[str]) -> Callable[[Telemetry], bool]:
         return record.job in remembered or not begins
 
     return concerns
+
+
+def _told(loss: Loss, until: float) -> str:
+    stretch = f"before {_moment(until)}, since when is not known"
+    if loss.since is not None:
+        stretch = f"between {_moment(loss.since)} and {_moment(until)}"
+    return f"{count(loss.end - loss.begin, 'message')} of the log could not be seen, {stretch}: {loss.reason}"
+
+
+def _moment(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

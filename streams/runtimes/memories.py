@@ -1,6 +1,7 @@
 """The memories of all keys of one log, each true at an offset of it. Both runtimes keep theirs so."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +16,7 @@ EVERYBODY = "*"
 """Key of the ticks: they concern every job of a log."""
 MARK = ""
 """Key of the snapshot that says up to which offset all memories are true."""
-OVER = b""
+OVER = msgspec.msgpack.encode(None)
 """Instead of the memory of a key that was forgotten."""
 NOTHING = -1
 """The offset before the first."""
@@ -80,7 +81,7 @@ class Memories:
 
     def _load(self, snapshot: Snapshot) -> None:
         if snapshot.key == MARK:
-            self.mark, self.since = snapshot.offset, msgspec.msgpack.decode(snapshot.data, type=float)
+            self._load_mark(snapshot)
             return
         if snapshot.data == OVER:
             self._true_at[snapshot.key] = snapshot.offset
@@ -91,6 +92,12 @@ class Memories:
             self._true_at[snapshot.key] = snapshot.offset
         except (Unreadable, msgspec.DecodeError) as fault:
             self.lost[snapshot.key] = str(fault)
+
+    def _load_mark(self, snapshot: Snapshot) -> None:
+        """A mark that cannot be read is none: more is read again than is needed, and keys pass over what they know."""
+        with suppress(msgspec.DecodeError):
+            self.since = msgspec.msgpack.decode(snapshot.data, type=float)
+            self.mark = snapshot.offset
 
     def _unpack(self, key: str, parts: list[bytes]) -> LineMemory:
         rows = self._line.rows

@@ -8,7 +8,7 @@ from streams.dead_letter import dead_letter
 from streams.kafka.message import Message
 from streams.kafka.placing import partition_of
 from streams.line import Line
-from streams.runtimes.lost_history import LostHistory
+from streams.runtimes.lost_history import LostHistory, resumed
 from streams.runtimes.memories import NOTHING, Memories
 from streams.stages.stage import Sent
 from streams.stores.store import Snapshot
@@ -100,11 +100,13 @@ class Partition:
                 if partition_of(record.job, self._of) != self.number:
                     taken.telemetry.append(Telling(record.job, raw))
                     continue
-                self._report(record)
+                taken.said += self._report(record, message)
             taken.said += self._memories.feed(message.offset, record)
         self.offset, self.time = message.offset, message.time
 
-    def _report(self, record: Telemetry) -> None:
-        event = self._lost.look(record) if self._lost is not None else None
-        if event is not None:
-            self._reports.append(Telling(record.job, encode(event)))
+    def _report(self, record: Telemetry, message: Message) -> list[Sent]:
+        event = self._lost.look(record, message.time) if self._lost is not None else None
+        if event is None:
+            return []
+        self._reports.append(Telling(record.job, encode(event)))
+        return self._memories.feed(message.offset, resumed(event))

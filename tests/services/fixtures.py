@@ -25,7 +25,7 @@ def kafka_bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    broker = _made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")), KafkaContainer)
+    broker = made(lambda: KafkaBroker(tmp_path_factory.mktemp("kafka")), KafkaContainer)
     broker.start()
     yield broker.bootstrap
     broker.process.stop()
@@ -36,7 +36,7 @@ def own_kafka(tmp_path: Path) -> Iterator[KafkaBroker]:
     """A broker that this test may stop, freeze and start again."""
     folder = tmp_path / "kafka"
     folder.mkdir()
-    broker = _made(lambda: KafkaBroker(folder), KafkaContainer)
+    broker = made(lambda: KafkaBroker(folder), KafkaContainer)
     broker.start()
     yield broker
     broker.process.kill()
@@ -49,7 +49,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    server = _made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False), RedisContainer)
+    server = made(lambda: RedisServer(tmp_path_factory.mktemp("redis"), durable=False), RedisContainer)
     server.start()
     yield server.url
     server.process.stop()
@@ -60,13 +60,13 @@ def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
     """A Redis that this test may kill, freeze and start again; it keeps what it acknowledged."""
     folder = tmp_path / "redis"
     folder.mkdir()
-    server = _made(lambda: RedisServer(folder), RedisContainer)
+    server = made(lambda: RedisServer(folder), RedisContainer)
     server.start()
     yield server
     server.process.kill()
 
 
-def _made(*ways: Callable[[], T]) -> T:
+def made(*ways: Callable[[], T]) -> T:
     """Make a service the first way that works, or skip the test, loudly."""
     faults = []
     for make in ways:

@@ -7,11 +7,12 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
+from msgspec import Struct
 
 from tests.services.processes import ServerProcess, free_port, listens
 
@@ -23,9 +24,9 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners={addresses},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners={addresses}
+listener.security.protocol.map={protocols},CONTROLLER:PLAINTEXT
 log.dirs={data}
 auto.create.topics.enable=false
 num.partitions=1
@@ -43,6 +44,27 @@ background.threads=2
 """
 
 
+class Listener(Struct, frozen=True):
+    """One more door of a broker, beside the one that is open to everybody.
+
+    Attributes:
+        name: in capital letters.
+        protocol: as Kafka calls it.
+        port: on loopback.
+        properties: lines of the broker's configuration that belong to it.
+    """
+
+    name: str
+    protocol: str
+    port: int
+    properties: str
+
+    @property
+    def bootstrap(self) -> str:
+        """Its address for clients."""
+        return f"127.0.0.1:{self.port}"
+
+
 class Unavailable(RuntimeError):
     """There is no way to a broker here; the message says what to install."""
 
@@ -52,14 +74,21 @@ class KafkaBroker:
 
     Args:
         folder: for data, configuration and log.
+        listeners: further doors.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, listeners: Sequence[Listener] = ()) -> None:
         self.port = free_port()
         self._libs = jars()
         self._properties = folder / "server.properties"
-        text = _PROPERTIES.format(port=self.port, controller=free_port(), data=folder / "data")
-        self._properties.write_text(text)
+        doors = (Listener("PLAINTEXT", "PLAINTEXT", self.port, ""), *listeners)
+        text = _PROPERTIES.format(
+            addresses=",".join(f"{one.name}://127.0.0.1:{one.port}" for one in doors),
+            protocols=",".join(f"{one.name}:{one.protocol}" for one in doors),
+            controller=free_port(),
+            data=folder / "data",
+        )
+        self._properties.write_text(text + "".join(one.properties for one in doors))
         java = ("java", "-Xmx512m", "-Xms256m", "-XX:+UseSerialGC", "-cp", f"{self._libs}/*")
         self.process = ServerProcess((*java, "kafka.Kafka", str(self._properties)), folder, self._answers)
         storage = (*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(self._properties))

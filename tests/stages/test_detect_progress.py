@@ -178,3 +178,40 @@ def test_a_tick_before_any_telemetry_is_passed_on() -> None:
     fed = Fed(Detect())
     told = fed.feed(Tick(time=1.0))
     assert [sent.topic for sent in told] == ["events"]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_could_not_be_seen_is_not_taken_for_a_standstill(told: bool) -> None:
+    """Behind a stretch that was lost on the way nothing is found, if that is told first; else the job seems to hang."""
+    job = Job()
+    fed = trained(job)
+    job.run(1000)
+    if told:
+        fed.feed(job.event("history.resumed", "worker"))
+    fed.feed(*watched(job, 20), *job.run(60))
+    assert bool(fed.told(Detection)) is not told
+
+
+def test_a_job_that_stands_still_behind_a_loss_is_found() -> None:
+    """Who says that from here on everything is seen again is held to it: no step for five minutes is a finding."""
+    job = Job()
+    fed = trained(job)
+    job.run(1000)
+    fed.feed(job.event("history.resumed", "worker"))
+    seen_again = job.time
+    fed.feed(*watched(job, 320))
+    [hang] = found(fed, "stalled")
+    assert (hang.onset_step, hang.onset_time) == (159, seen_again)
+
+
+def test_sources_that_were_lost_for_a_while_are_not_silent() -> None:
+    """A node whose words were lost is silent only from where the others are heard again."""
+    job = Job()
+    fed = trained(job)
+    fed.feed(*watched(job, 300))
+    job.time += 1000.0
+    fed.feed(job.event("history.resumed", "worker"), *watched(job, 100, nodes=("n1",)))
+    assert found(fed, "silence") == []
+    fed.feed(*watched(job, 200, nodes=("n1",)))
+    [silent] = found(fed, "silence")
+    assert silent.nodes == ("n2",)

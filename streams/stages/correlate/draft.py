@@ -17,6 +17,8 @@ RETOLD = 1.25
 """GPU hours are told again when they have grown by this factor."""
 SLIGHT = 0.05
 GRAVE = 0.2
+UNSEEN = ("history.lost",)
+"""Events whose words say what could not be seen."""
 
 
 def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: float) -> Incident | None:
@@ -95,7 +97,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         causes=diagnosis.ranked,
         evidence=diagnosis.evidence,
         ruled_out=diagnosis.ruled_out,
-        blind=tuple(one.text for one in diagnosis.evidence if one.status == "unknown" and one.weight == 0.0),
+        blind=_blind(diagnosis, facts),
         gpu_hours_lost=round(lost / 3600.0, 3),
         taint=_taint(memory, case),
         detections=tuple(sorted(case.detections)),
@@ -108,6 +110,11 @@ def _said_by_person(diagnosis: Diagnosis, case: Case, causes: tuple[Cause, ...])
     """A person who closes an incident has the last word on its cause."""
     named = next((cause for cause in causes if cause.cause == case.named_cause), None)
     return diagnosis if named is None else structs.replace(diagnosis, cause=named, confidence=1.0)
+
+
+def _blind(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
+    asked = [one.text for one in diagnosis.evidence if one.status == "unknown" and one.weight == 0.0]
+    return (*asked, *(one.text for one in facts.events if one.event in UNSEEN and one.text))
 
 
 def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:

@@ -37,6 +37,12 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
     attempt.progress = max(attempt.progress or 0.0, time)
 
 
+def resumed(attempt: Attempt, time: float) -> None:
+    """Count from here: what came before could not be seen."""
+    if attempt.progress is not None:
+        attempt.progress = max(attempt.progress, time)
+
+
 def is_due(attempt: Attempt, now: float) -> bool:
     """Tell whether the progress has to be looked at: once per second."""
     return int(now) > attempt.stall_checked

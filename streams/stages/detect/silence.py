@@ -26,6 +26,11 @@ def heard(voices: Voices, node: str, time: float) -> None:
         voices.latest[place] = time
 
 
+def resumed(voices: Voices, time: float) -> None:
+    """Count from here: who spoke before could not be heard."""
+    voices.latest = [max(latest, time) for latest in voices.latest]
+
+
 def is_due(attempt: Attempt, now: float) -> bool:
     """Tell whether the sources have to be looked at: once per moment."""
     return int(now // MOMENT_SECONDS) > attempt.voices.checked

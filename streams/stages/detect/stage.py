@@ -117,6 +117,8 @@ class Detect:
             yield from self._end(memory, attempt, event.time)
         elif event.event == "config.changed" or (event.event == "incident.closed" and event.data.get("legitimate")):
             yield from self._reconfigure(memory, attempt, event.time)
+        elif event.event == "history.resumed":
+            yield from self._resume(memory, attempt, event.time)
 
     def _phase(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         match event.event:
@@ -138,6 +140,15 @@ class Detect:
         samples.forget(memory.samples)
         for detection in end_all(attempt, attempt.alignment.last_closed, time, held_against_normal):
             yield Sent("detections", memory.key, detection)
+
+    def _resume(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
+        """Nobody knows what the job did meanwhile: how long it has been silent or still counts from here."""
+        for step in align.close_all(attempt.alignment):
+            yield from self._close(memory, attempt, step)
+        memory.clock = max(memory.clock, time)
+        attempt.alignment.last_time = 0.0
+        progress.resumed(attempt, memory.clock)
+        silence.resumed(attempt.voices, memory.clock)
 
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
         memory.clock = max(memory.clock, frame.time)
