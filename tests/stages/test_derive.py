@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.telemetry import Reading, StepFrame
-from streams.stages.detect.attempt import enrol_frame
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.memory import OpenStep, Participants
+from streams.stages.detect.participants import enrol_frame
 
 NAN = math.nan
 Values = dict[str, list[Reading]]

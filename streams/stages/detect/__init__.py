@@ -1,7 +1,9 @@
 """The detect stage: from telemetry of one job to detections and vitals.
 
 repeats    drop what was seen before
-attempt    who takes part: ranks, nodes, GPUs, peer groups
+arrival    the short way of a frame that only has to be put to its step
+attempt    its start, and what it takes over from the one before
+participants  who takes part: ranks, nodes, GPUs, peer groups
 align      frames of all nodes meet at their step; steps close in order
 phases     legitimate phases and the time they explain
 derive     a closed step becomes the signals of the job and of each rank

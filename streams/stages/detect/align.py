@@ -33,6 +33,16 @@ def add(alignment: Alignment, frame: StepFrame, now: float) -> bool:
     return True
 
 
+def would_wait(alignment: Alignment, frame: StepFrame, now: float, lateness: float) -> bool:
+    """Tell whether a frame would surely be put to its step and no step would close: a cheap look before `add`."""
+    if frame.step <= alignment.last_closed or alignment.closed < LEARNING or not alignment.open:
+        return False
+    step = alignment.open[min(alignment.open)]
+    if frame.step < step.step or now - step.opened >= lateness or len(alignment.open) >= MOST_OPEN:
+        return False
+    return len(step.frames) + 1 < alignment.expected
+
+
 def close_ready(alignment: Alignment, now: float, lateness: float) -> Iterator[OpenStep]:
     """Close, in order, every step that is complete or has waited long enough.
 

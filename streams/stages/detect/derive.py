@@ -1,14 +1,17 @@
 """A closed step becomes numbers: arrays over the ranks, one value per signal of the job, and what is derived."""
 
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Struct, field
 
 from detectors.base import Floats
 from schemas.signals import Over, signal_named
 from schemas.telemetry import LARGEST, Reading, StepFrame, is_finite
 from streams.stages.detect.memory import OpenStep, Participants
+from streams.stages.detect.participants import places_of
 
 OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
 _NOT_A_LEVEL = ("sample_id",)
@@ -78,25 +81,41 @@ def _rows(frames: list[StepFrame], participants: Participants) -> dict[str, Floa
 
     A step has a frame per node and a reading per rank and signal, so they become numbers a row at a time.
     """
-    places: dict[str, list[int]] = {}
-    readings: dict[str, list[Reading]] = {}
+    speakers: dict[str, list[StepFrame]] = {}
     for frame in frames:
-        there = [participants.index[rank] for rank in frame.ranks]
-        for name, some in frame.values.items():
-            if name in places:
-                places[name] += there
-                readings[name] += some
-            else:
-                places[name], readings[name] = list(there), list(some)
-    return {name: _row(places[name], readings[name], len(participants.ranks)) for name in places}
+        for name in frame.values:
+            speakers.setdefault(name, []).append(frame)
+    width, known = len(participants.ranks), _Places(participants)
+    return {
+        name: _row(known.of(some), [frame.values[name] for frame in some], width) for name, some in speakers.items()
+    }
 
 
-def _row(places: list[int], readings: list[Reading], width: int) -> Floats:
-    values = np.array(readings, dtype=np.float64)
+class _Places:
+    """Places of the ranks of frames; signals that the same frames speak of share them."""
+
+    def __init__(self, participants: Participants) -> None:
+        self._participants = participants
+        self._frames: list[StepFrame] = []
+        self._places: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+    def of(self, frames: list[StepFrame]) -> npt.NDArray[np.intp]:
+        if len(frames) != len(self._frames) or any(
+            one is not two for one, two in zip(frames, self._frames, strict=True)
+        ):
+            places = chain.from_iterable(places_of(self._participants, frame) for frame in frames)
+            self._frames, self._places = frames, np.fromiter(places, dtype=np.intp)
+        return self._places
+
+
+def _row(places: npt.NDArray[np.intp], readings: list[list[Reading]], width: int) -> Floats:
+    values = np.array(list(chain.from_iterable(readings)), dtype=np.float64)
     with np.errstate(invalid="ignore"):
         usable = np.abs(values) <= LARGEST
     row = np.full(width, np.nan)
-    row[np.array(places, dtype=np.intp)[usable][::-1]] = values[usable][::-1]
+    if not usable.all():
+        places, values = places[usable], values[usable]
+    row[places[::-1]] = values[::-1]
     return row
 
 

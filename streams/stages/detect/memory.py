@@ -22,8 +22,21 @@ class Seen(Struct):
     flags: Flags
 
 
+class Seats(Struct):
+    """The ranks that a node speaks of in its frames, their places, and the last step at which all had a reading."""
+
+    ranks: list[int]
+    places: list[int]
+    step: int
+
+
 class Participants(Struct):
-    """Who takes part in an attempt; all lists in the same order, one entry per rank."""
+    """Who takes part in an attempt; all lists in the same order, one entry per rank.
+
+    Attributes:
+        last_steps: how far each rank has come, as far as `seats` does not know better.
+        seats: of the nodes whose frames always speak of the same ranks.
+    """
 
     ranks: list[int] = field(default_factory=list)
     nodes: list[str] = field(default_factory=list)
@@ -31,6 +44,7 @@ class Participants(Struct):
     groups: list[int] = field(default_factory=list)
     index: dict[int, int] = field(default_factory=dict)
     last_steps: list[int] = field(default_factory=list)
+    seats: dict[str, Seats] = field(default_factory=dict)
 
 
 class FrameSource(Struct):

@@ -9,9 +9,9 @@ from detectors.base import Alarm
 from detectors.stalled import Stalled
 from schemas.wording import amount, count, step_words
 from streams.stages.detect import phases
-from streams.stages.detect.attempt import behind
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt
+from streams.stages.detect.participants import behind
 
 _STALLED = Stalled()
 IDLE_UTIL = 0.2

@@ -32,6 +32,11 @@ def add(samples: Samples, frame: SampleFrame) -> bool:
     return True
 
 
+def is_due(samples: Samples, now: float, lateness: float) -> bool:
+    """Tell whether a moment has waited long enough."""
+    return bool(samples.waiting) and (min(samples.waiting) + 1) * MOMENT_SECONDS + lateness <= now
+
+
 def close_ready(samples: Samples, now: float, lateness: float) -> Iterator[tuple[int, list[SampleFrame]]]:
     """Close, in order, the moments that have waited long enough; frames in the order of their time.
 

@@ -8,10 +8,12 @@ from schemas.detection import Detection, Vitals
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
 from streams.stages.detect import align, peers, phases, progress, samples, saves, series, silence
-from streams.stages.detect.attempt import enrol_frame, start
+from streams.stages.detect.arrival import is_put_away
+from streams.stages.detect.attempt import start
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
 from streams.stages.detect.memory import Attempt, DetectMemory, Entities, OpenStep
+from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.repeats import is_repeated
 from streams.stages.stage import Sent
 
@@ -42,9 +44,12 @@ class Detect:
 
     def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
         """Take one record of telemetry."""
-        if isinstance(record, Tick):
-            yield from self._tick(memory, record)
-        elif isinstance(record, Telemetry):
+        if isinstance(record, StepFrame) and is_put_away(memory, record, self.lateness):
+            return ()
+        return self._tick(memory, record) if isinstance(record, Tick) else self._record(memory, record)
+
+    def _record(self, memory: DetectMemory, record: Record) -> Iterator[Sent]:
+        if isinstance(record, Telemetry):
             memory.counters.records += 1
             if is_repeated(memory.seen, record):
                 memory.counters.repeated += 1

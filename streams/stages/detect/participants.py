@@ -1,0 +1,74 @@
+"""Who takes part in an attempt: ranks with their node, GPU and peer group, and how far each has come."""
+
+from schemas.telemetry import StepFrame
+from streams.stages.detect.memory import Participants, Seats
+
+
+def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group: int = 0) -> int:
+    """Make sure a rank has its place; give the place. Peers do the same work: the same pipeline stage is one group."""
+    place = participants.index.get(rank)
+    if place is not None:
+        return place
+    place = participants.index[rank] = len(participants.ranks)
+    participants.ranks.append(rank)
+    participants.nodes.append(node)
+    participants.gpus.append(gpu)
+    participants.groups.append(group)
+    participants.last_steps.append(-1)
+    return place
+
+
+def enrol_frame(participants: Participants, frame: StepFrame) -> None:
+    """Enrol the ranks of a frame and note how far they have come; a rank without a reading has not come so far."""
+    seats, mute = participants.seats.get(frame.node), _mute(frame)
+    if seats is not None and seats.ranks == frame.ranks and not mute:
+        seats.step = max(seats.step, frame.step)
+        return
+    places = [enrol(participants, rank, frame.node) for rank in frame.ranks]
+    if not mute:
+        _settle(participants, frame.node)
+        participants.seats[frame.node] = Seats(list(frame.ranks), places, frame.step)
+        return
+    steps = participants.last_steps
+    for position, place in enumerate(places):
+        if position not in mute:
+            steps[place] = max(steps[place], frame.step)
+
+
+def places_of(participants: Participants, frame: StepFrame) -> list[int]:
+    """The places of a frame's ranks, all of which are enrolled."""
+    seats = participants.seats.get(frame.node)
+    if seats is not None and seats.ranks == frame.ranks:
+        return seats.places
+    return [participants.index[rank] for rank in frame.ranks]
+
+
+def _settle(participants: Participants, node: str) -> None:
+    """Note for each rank what is known of the node's ranks together."""
+    seats, steps = participants.seats.get(node), participants.last_steps
+    if seats is not None:
+        for place in seats.places:
+            steps[place] = max(steps[place], seats.step)
+
+
+def _mute(frame: StepFrame) -> tuple[int, ...]:
+    """Name the places of the ranks that have no reading at all, where there are any readings."""
+    columns = frame.values.values()
+    for readings in columns:
+        if None not in readings:
+            return ()
+    if not columns:
+        return ()
+    return tuple(at for at in range(len(frame.ranks)) if all(readings[at] is None for readings in columns))
+
+
+def behind(participants: Participants) -> tuple[int, ...]:
+    """Name the ranks that stopped first: those behind the others, where they are fewer than half."""
+    for node in participants.seats:
+        _settle(participants, node)
+    steps = [step for step in participants.last_steps if step >= 0]
+    if not steps:
+        return ()
+    top = max(steps)
+    late = [rank for rank, step in zip(participants.ranks, participants.last_steps, strict=True) if 0 <= step < top]
+    return tuple(sorted(late)) if 2 * len(late) < len(steps) else ()
