@@ -76,8 +76,9 @@ class StepFrame(Telemetry, tag="steps", frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse lists that do not match the ranks."""
         super().__post_init__()
-        _same_length(self.values, len(self.ranks), "ranks")
-        if len(set(self.ranks)) != len(self.ranks):
+        ranks = len(self.ranks)
+        _same_length(self.values, ranks, "ranks")
+        if len(set(self.ranks)) != ranks:
             raise ValueError("ranks: a rank stands twice")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from schemas.topics import Record
-from streams.stages.stage import Sent
+from streams.stages.stage import AnyStage, Sent
 from streams.topology import Row
 
 
@@ -38,6 +38,10 @@ class Line:
                 raise ValueError(f"{row.stage.name}: reads {', '.join(missing)}, which nothing before it writes")
             known |= set(row.writes)
         self.rows = rows
+        self._readers: dict[str, list[tuple[int, AnyStage]]] = {}
+        for place, row in enumerate(rows):
+            for topic in row.reads:
+                self._readers.setdefault(topic, []).append((place, row.stage))
 
     def blank(self, key: str) -> LineMemory:
         """Make the memory of a key that has not been seen yet."""
@@ -65,9 +69,9 @@ class Line:
     def _pass_on(self, memory: LineMemory, first: int, records: Iterable[Sent], said: list[Sent]) -> None:
         """Offer records to the rows from `first` on; what a row says goes to the rows behind it."""
         for sent in records:
-            for place in range(first, len(self.rows)):
-                row = self.rows[place]
-                if sent.topic in row.reads:
-                    told = tuple(row.stage.feed(memory.stages[place], sent.record))
-                    said.extend(told)
-                    self._pass_on(memory, place + 1, told, said)
+            for place, stage in self._readers.get(sent.topic, ()):
+                if place >= first:
+                    told = tuple(stage.feed(memory.stages[place], sent.record))
+                    if told:
+                        said.extend(told)
+                        self._pass_on(memory, place + 1, told, said)

@@ -46,19 +46,21 @@ class Memories:
 
     def feed(self, offset: int, record: Inbound) -> list[Sent]:
         """Run a record through the line; a key that already knows this offset is left alone."""
-        keys = sorted(self.keys) if isinstance(record, Tick) else [record.job]
-        said: list[Sent] = []
-        for key in keys:
-            if offset <= self._true_at.get(key, NOTHING):
-                continue
-            memory = self.keys.get(key)
-            if memory is None:
-                memory = self.keys[key] = self._line.blank(key)
-            said += self._line.feed(memory, record)
-            self._changed.add(key)
-            if isinstance(record, Tick) and self._line.is_over(memory):
-                self._forget(key)
+        if not isinstance(record, Tick):
+            return self._feed(record.job, offset, record)
+        said = [one for key in sorted(self.keys) for one in self._feed(key, offset, record)]
+        for key in [key for key, memory in self.keys.items() if self._line.is_over(memory)]:
+            self._forget(key)
         return said
+
+    def _feed(self, key: str, offset: int, record: Inbound) -> list[Sent]:
+        if offset <= self._true_at.get(key, NOTHING):
+            return []
+        memory = self.keys.get(key)
+        if memory is None:
+            memory = self.keys[key] = self._line.blank(key)
+        self._changed.add(key)
+        return self._line.feed(memory, record)
 
     def _forget(self, key: str) -> None:
         """A cluster runs other jobs every day; those of last week are not carried along for ever."""

@@ -100,12 +100,13 @@ class Partition:
                 if partition_of(record.job, self._of) != self.number:
                     taken.telemetry.append(Telling(record.job, raw))
                     continue
-                taken.said += self._report(record, message)
+                if self._lost is not None:
+                    taken.said += self._report(self._lost, record, message)
             taken.said += self._memories.feed(message.offset, record)
         self.offset, self.time = message.offset, message.time
 
-    def _report(self, record: Telemetry, message: Message) -> list[Sent]:
-        event = self._lost.look(record, message.time) if self._lost is not None else None
+    def _report(self, lost: LostHistory, record: Telemetry, message: Message) -> list[Sent]:
+        event = lost.look(record, message.time)
         if event is None:
             return []
         self._reports.append(Telling(record.job, encode(event)))
