@@ -34,9 +34,10 @@ class Count:
         return True
 
 
-def with_faust(bootstrap: str, topic: str, wanted: int) -> None:
+def with_faust(bootstrap: str, topic: str, wanted: int, quick: bool) -> None:
     """An agent that acknowledges every message and does nothing else, with the settings of our worker."""
-    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+    if quick:
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
     app = faust.App(
         f"bare-{topic}",
         broker=f"kafka://{bootstrap}",
@@ -81,8 +82,8 @@ async def with_aiokafka(bootstrap: str, topic: str, partitions: int, wanted: int
 
 if __name__ == "__main__":
     kind, address, name, number, messages = sys.argv[1:]
-    if kind == "faust":
-        with_faust(address, name, int(messages))
+    if kind.startswith("faust"):
+        with_faust(address, name, int(messages), quick=kind == "faust-uvloop")
     else:
         uvloop.install()
         asyncio.run(with_aiokafka(address, name, int(number), int(messages)))

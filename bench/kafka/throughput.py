@@ -16,9 +16,14 @@ from tests.kafka.installation import Installation, Process, jobs_of_all_partitio
 from tests.waiting import until
 
 PARTITIONS = 4
-NODES = 64
-STEPS = 150
+NODES = 256
+STEPS = 40
 SECONDS = 300.0
+_NAMES = {
+    "aiokafka": "bare aiokafka consumer",
+    "faust": "bare Faust agent",
+    "faust-uvloop": "bare Faust agent on uvloop, as ours",
+}
 
 
 class Measured(Struct, frozen=True):
@@ -39,6 +44,7 @@ def run() -> Table:
         measured = [
             _bare(bootstrap, redis_url, folder, records, "aiokafka"),
             _bare(bootstrap, redis_url, folder, records, "faust"),
+            _bare(bootstrap, redis_url, folder, records, "faust-uvloop"),
             _workers(bootstrap, redis_url, folder, records, 1, 1),
             _workers(bootstrap, redis_url, folder, records, 50, 1),
             _workers(bootstrap, redis_url, folder, records, 50, 2),
@@ -73,7 +79,7 @@ def _bare(bootstrap: str, redis_url: str, folder: Path, records: dict[str, list[
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     told = json.loads(done.stdout[done.stdout.index("{") :])
     installation.close()
-    what = {"faust": "bare Faust agent", "aiokafka": "bare aiokafka consumer"}[kind]
+    what = _NAMES[kind]
     return Measured(what, len(messages), len(messages), told["seconds"], told["cpu"])
 
 
