@@ -1,6 +1,6 @@
 """How one try ended, and when the next may follow.
 
-An action or a sink only classifies what it met; one loop in `streams.act` repeats.
+An action or a sink only classifies what it met; one loop in `streams.acting.runner` repeats.
 """
 
 from typing import Annotated

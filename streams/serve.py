@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from schemas.codec import encode
 from schemas.telemetry import Tick
-from streams.act import Runner
+from streams.acting.footing import Alone
+from streams.acting.runner import Runner
 from streams.clock import monotonic_seconds, unix_seconds
 from streams.feed.app import create_app
 from streams.feed.health import Health
 from streams.feed.server import FeedServer, address
-from streams.footing import Alone
 from streams.install import build_line
 from streams.ports.aiohttp_http import AiohttpHttp
 from streams.ports.real_ports import real_ports

@@ -14,8 +14,8 @@ from msgspec import structs
 from prometheus_client import CollectorRegistry, Gauge
 
 from playbooks.ports import Ports
-from streams.act import Runner
-from streams.act_settings import ActSettings
+from streams.acting.runner import Runner
+from streams.acting.settings import ActSettings
 from streams.kafka.copy import FRESH_SECONDS, Copy
 from streams.kafka.mirror import Mirror
 from streams.ports.aiohttp_http import AiohttpHttp

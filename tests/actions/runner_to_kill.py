@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from streams.act import Runner
-from streams.footing import Alone
+from streams.acting.footing import Alone
+from streams.acting.runner import Runner
 from streams.ports.aiohttp_http import AiohttpHttp
 from streams.ports.real_ports import real_ports
 from streams.stages.stage import Sent

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from playbooks.retry import Delivery, Refused, Retry
 from schemas.action import Request
-from streams.act import Runner
+from streams.acting.footing import Alone
+from streams.acting.runner import Runner
 from streams.clock import monotonic_seconds
-from streams.footing import Alone
 from streams.ports.real_ports import real_ports
 from tests.actions import runner_to_kill
 from tests.actions.samples import a_request, an_incident

@@ -14,7 +14,7 @@ from playbooks.ports import Ports
 from playbooks.retry import Ending, Finished, Refused, Retry, Schedule
 from schemas.action import Request
 from schemas.incident import Incident
-from streams.act_settings import ActSettings
+from streams.acting.settings import ActSettings
 from tests.actions.samples import a_request, an_incident
 from tests.actions.world import World
 from tests.fakes import DyingClock, FakeClock, FakeScheduler, FakeSinks, Killed

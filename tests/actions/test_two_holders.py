@@ -12,8 +12,8 @@ from playbooks.actions.action import NoParams, Risk
 from playbooks.ports import Ports
 from playbooks.retry import Ending, Finished
 from schemas.action import Request
-from streams.act import Runner
-from streams.act_settings import ActSettings
+from streams.acting.runner import Runner
+from streams.acting.settings import ActSettings
 from streams.ports.redis_trainer import RedisTrainer
 from streams.settings import RedisSettings
 from streams.stores.archive import SqliteArchive

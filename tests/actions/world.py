@@ -12,9 +12,9 @@ from schemas.codec import decode
 from schemas.incident import Incident
 from schemas.telemetry import Event
 from schemas.topics import Outbound
-from streams.act import Runner
-from streams.act_settings import ActSettings
-from streams.footing import Alone
+from streams.acting.footing import Alone
+from streams.acting.runner import Runner
+from streams.acting.settings import ActSettings
 from streams.ports.archive_records import ArchiveRecords
 from streams.ports.control_trainer import ControlTrainer
 from streams.stages.stage import Sent

@@ -7,7 +7,7 @@ from pathlib import Path
 from schemas.action import Request, Result
 from schemas.codec import encode, from_wire
 from schemas.incident import Incident
-from streams.act import SOURCE
+from streams.acting.runner import SOURCE
 from streams.kafka.log_producer import log_producer
 from streams.kafka.message import Letter
 from tests.actions.samples import an_incident

@@ -22,9 +22,9 @@ from schemas.action import Request, Result
 from schemas.codec import encode, from_wire
 from schemas.incident import Incident
 from schemas.telemetry import Event
-from streams.act_settings import ActSettings
-from streams.footing import Footing
-from streams.one_try import Busy, OneTry
+from streams.acting.footing import Footing
+from streams.acting.one_try import Busy, OneTry
+from streams.acting.settings import ActSettings
 from streams.stages.stage import Sent
 from streams.stores.store import Archive, Intake, Leases, Numbers, StoreAway
 

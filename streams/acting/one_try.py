@@ -10,8 +10,8 @@ from playbooks.actions.standing import lapsed
 from playbooks.actions.work import Outcome, Work
 from playbooks.retry import Finished, Refused, Retry
 from schemas.action import Request
-from streams.act_settings import ActSettings
-from streams.footing import Footing
+from streams.acting.footing import Footing
+from streams.acting.settings import ActSettings
 from streams.stores.store import Archive, FencedOff, Lease, Leases, StoreAway
 
 _log = logging.getLogger(__name__)
