@@ -6,7 +6,7 @@ from typing import Any
 from schemas.ids import derived_id
 from schemas.telemetry import Event, SampleFrame, StepFrame
 from streams.agents.assemble import Assembled
-from streams.agents.sampling import Sample
+from streams.agents.finding import Finding, Happening, LoggedStep, Sample
 
 
 class Stamp:
@@ -34,6 +34,28 @@ class Stamp:
             ranks=assembled.ranks,
             values=assembled.values,
             job_values=assembled.job_values,
+            **self._mark(),
+        )
+
+    def record(self, job: str, attempt: int, now: float, finding: Finding) -> StepFrame | SampleFrame | Event:
+        """Make the record of a finding; `now` is its time where the source does not say."""
+        time = now if finding.time is None else finding.time
+        if isinstance(finding, Sample):
+            return self.samples(job, attempt, time, finding)
+        if isinstance(finding, Happening):
+            return self.event(job, attempt, time, finding.event, finding.data, finding.subject, finding.text)
+        return self.logged(job, attempt, time, finding)
+
+    def logged(self, job: str, attempt: int, time: float, step: LoggedStep) -> StepFrame:
+        """Make the frame of a step that a log tells of: it speaks for the job, not for ranks."""
+        return StepFrame(
+            job=job,
+            attempt=attempt,
+            time=time,
+            step=step.step,
+            job_values=step.values,
+            every=step.every,
+            mean=step.mean,
             **self._mark(),
         )
 

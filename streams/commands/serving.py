@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,8 @@ import typer
 from playbooks.load import BadPlaybook
 from streams.agents.http_link import HttpLink
 from streams.agents.link import Link
-from streams.agents.node import run_agent
+from streams.agents.node import NodeAgent, Rhythm
+from streams.agents.node_sources import node_sources
 from streams.commands.output import fail, say
 from streams.feed.gate import OpenToEveryone
 from streams.ports.real_ports import BadPorts
@@ -57,24 +60,33 @@ def run(
 
 def agent(
     directory: Annotated[Path, typer.Option("--dir", help="Folder that the trainers' hooks write to.")],
-    node: Annotated[str, typer.Option(help="Name of this node.")],
+    node: Annotated[str, typer.Option(help="Name of this node.")] = "",
     url: Annotated[str, typer.Option(help="Address of the server.")] = "http://127.0.0.1:8420",
     spool: Annotated[Path, typer.Option(help="Folder for records while the server is away.")] = Path(
         ".trainmaster/spool"
     ),
-    every: Annotated[float, typer.Option(help="Seconds from one sample of the host to the next.")] = 5.0,
+    every: Annotated[float | None, typer.Option(help="Seconds from one sample of the node to the next.")] = None,
     kafka: Annotated[bool, typer.Option("--kafka", help="Speak to Kafka itself instead of a server.")] = False,
     config: Config = None,
 ) -> None:
     """The node agent: the trainers' steps to the pipeline, the pipeline's wishes to the trainers."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    settings = settings_or_fail(config)
+    settings, name = settings_or_fail(config), node or os.uname().nodename
+    rhythm = Rhythm(sample_every=every or settings.agent.every)
     try:
-        asyncio.run(run_agent(directory, node, _link(settings, url, kafka, node), spool, every))
-    except BadSettings as fault:
+        link = _link(settings, url, kafka, name)
+        sources = node_sources(settings.agent)
+        asyncio.run(_until_stopped(NodeAgent(directory, name, link, spool, rhythm=rhythm, sources=sources)))
+    except (BadSettings, OSError) as fault:
         fail(str(fault))
     except KeyboardInterrupt:
         say("stopped")
+
+
+async def _until_stopped(agent: NodeAgent) -> None:
+    """Run an agent; asked to terminate it hands on what it has, and the rest goes to the spool."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.stop)
+    await agent.run()
 
 
 def _link(settings: Settings, url: str, kafka: bool, node: str) -> Link:

@@ -1,0 +1,65 @@
+"""What a source of the node finds: readings, things that happened, steps of a log; the agent stamps records of them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from schemas.telemetry import Entity, Reading
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """Readings of some things of one kind; the agent makes a `schemas.telemetry.SampleFrame` of it.
+
+    Attributes:
+        of: what kind of thing the ids name.
+        ids: names, in the order of every list in `values`; empty means the node itself.
+        ranks: their ranks where known.
+        values: signal -> one reading for each.
+        time: Unix seconds at the source; None where the source does not say.
+    """
+
+    of: Entity
+    ids: list[str] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+    values: dict[str, list[Reading]] = field(default_factory=dict)
+    time: float | None = None
+
+
+class Happening(Struct, frozen=True, kw_only=True):
+    """Something that happened; the agent makes a `schemas.telemetry.Event` of it.
+
+    Attributes:
+        event: a word of `schemas.events.EVENTS`.
+        subject: what it happened to; "" where the source does not say.
+        time: Unix seconds at the source; None where the source does not say.
+    """
+
+    event: str
+    subject: str = ""
+    data: dict[str, Any] = field(default_factory=dict)  # Any: each event has its own fields
+    text: str = ""
+    time: float | None = None
+
+
+class LoggedStep(Struct, frozen=True, kw_only=True):
+    """A step that a log tells of; the agent makes a `schemas.telemetry.StepFrame` without ranks of it.
+
+    Attributes:
+        step: training iteration.
+        values: signal -> reading of the job.
+        time: Unix seconds at the source; None where the log does not say.
+        every: steps from one line to the next.
+        mean: whether the values are means over those steps.
+    """
+
+    step: int
+    values: dict[str, Reading]
+    time: float | None = None
+    every: int = 1
+    mean: bool = False
+
+
+Finding = Sample | Happening | LoggedStep
+Source = Callable[[], Sequence[Finding]]
+"""Looks once; may block. What it cannot read it leaves out; OSError means that it can read nothing."""
