@@ -62,6 +62,7 @@ def _signal(
 _LOSS = (
     _signal("loss", "", "loss", "model", "both", "training loss", worth=0.1, floor=0.05, aliases=("lm loss", "train/loss")),
     _signal("valid_loss", "", "loss", "model", "up", "validation loss", worth=0.05, floor=0.02, aliases=("eval_loss",)),
+    _signal("valid_loss.*", "", "loss", "model", "up", "validation loss on one of several sets", worth=0.05, floor=0.02),
     _signal("grad_norm", "", "loss", "model", "both", "gradient norm before clipping", worth=1.0, aliases=("grad norm",)),
     _signal("update_norm", "", "loss", "model", "up", "norm of the parameter update", worth=1.0),
     _signal("params_norm", "", "loss", "model", "both", "norm of the parameters", worth=0.2, aliases=("params norm",)),
@@ -72,6 +73,11 @@ _LOSS = (
 _THROUGHPUT = (
     _signal("tokens", "", "throughput", "config", "none", "tokens trained in the step", kind="schedule"),
     _signal("tokens_per_second", "tokens/s", "throughput", "job", "down", "tokens trained per second", worth=0.04),
+    _signal("tokens_per_second_per_gpu", "tokens/s", "throughput", "job", "down", "tokens trained per second and GPU", worth=0.04),
+    _signal("tokens_per_second_mean", "tokens/s", "throughput", "job", "none", "mean since the start; hides change", kind="schedule"),
+    _signal("steps_per_second_mean", "1/s", "throughput", "job", "none", "smoothed by the trainer; hides change", kind="schedule"),
+    _signal("step_seconds_mean", "s", "throughput", "job", "none", "smoothed by a progress bar; hides change", kind="schedule"),
+    _signal("tokens_seen", "", "throughput", "config", "none", "tokens trained since the start", kind="schedule"),
     _signal("samples_per_second", "1/s", "throughput", "job", "down", "current samples per second", worth=0.04),
     _signal("samples_per_second_mean", "1/s", "throughput", "job", "none", "mean since the start; hides change", kind="schedule"),
     _signal("step_seconds", "s", "throughput", "job", "up", "length of a step, the slowest rank's", worth=0.04, over="max"),
@@ -115,6 +121,7 @@ _GPU = (
     _signal("sm_active", "share", "system", "gpu", "none", "share of active SMs", aliases=("DCGM_FI_PROF_SM_ACTIVE",)),
     _signal("tensor_active", "share", "system", "gpu", "none", "tensor cores active", aliases=("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",)),
     _signal("hbm_used_bytes", "bytes", "system", "gpu", "none", "GPU memory in use", aliases=("DCGM_FI_DEV_FB_USED",)),
+    _signal("hbm_peak_bytes", "bytes", "system", "gpu", "none", "highest use of GPU memory that the trainer saw", over="max"),
     _signal("hbm_total_bytes", "bytes", "system", "gpu", "none", "GPU memory present"),
     _signal("hbm_active", "share", "system", "gpu", "none", "GPU memory interface active", aliases=("DCGM_FI_PROF_DRAM_ACTIVE",)),
     _signal("sm_clock_mhz", "MHz", "system", "gpu", "down", "SM clock", worth=0.08, over="min", aliases=("DCGM_FI_DEV_SM_CLOCK",)),

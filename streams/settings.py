@@ -70,6 +70,22 @@ class RedisSettings(BaseModel):
     prefix: str = "trainmaster"
 
 
+class FollowedLog(BaseModel):
+    """Logs to follow, and whose they are.
+
+    Attributes:
+        path: with `*` and `?`; `**` goes into folders.
+        job: "" for the jobs that run on the node.
+        attempt: start number of that job.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    path: str
+    job: str = ""
+    attempt: Annotated[int, Field(ge=0)] = 1
+
+
 class AgentSettings(BaseModel):
     """What the node agent looks at beside the trainers' files and the host.
 
@@ -77,6 +93,8 @@ class AgentSettings(BaseModel):
         every: seconds from one sample of the node to the next.
         gpu: whether to ask the NVIDIA driver; without one the agent says so once and goes on.
         node: whether to look at pressure, links, mounts and the clock.
+        logs: logs to follow.
+        kernel: whether to read the kernel's log; it needs the right to do so.
     """
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
@@ -84,6 +102,8 @@ class AgentSettings(BaseModel):
     every: Seconds = 5.0
     gpu: bool = True
     node: bool = True
+    logs: list[FollowedLog] = []
+    kernel: bool = True
 
 
 class BadSettings(ValueError):

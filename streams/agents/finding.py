@@ -60,6 +60,18 @@ class LoggedStep(Struct, frozen=True, kw_only=True):
     mean: bool = False
 
 
-Finding = Sample | Happening | LoggedStep
+class Of(Struct, frozen=True):
+    """A finding of a job that the source knows; other findings are of the jobs that run on the node.
+
+    Attributes:
+        attempt: start number of the job.
+    """
+
+    job: str
+    attempt: int
+    finding: Sample | Happening | LoggedStep
+
+
+Finding = Sample | Happening | LoggedStep | Of
 Source = Callable[[], Sequence[Finding]]
 """Looks once; may block. What it cannot read it leaves out; OSError means that it can read nothing."""

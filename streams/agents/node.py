@@ -12,7 +12,7 @@ from msgspec import Struct
 from streams.agents.assemble import Attempt
 from streams.agents.control_file import ControlMail
 from streams.agents.delivery import Delivery, Limits
-from streams.agents.finding import Source
+from streams.agents.finding import Of, Source
 from streams.agents.host import Host
 from streams.agents.link import Link
 from streams.agents.ranks import Ranks
@@ -150,8 +150,8 @@ class NodeAgent:
     async def _look(self, delivery: Delivery, ranks: Ranks, sampling: Sampling) -> None:
         findings, gaps = await sampling.take()
         now, targets = unix_seconds(), self._targets(ranks)
-        for job, attempt in targets:
-            for finding in findings:
+        for finding in findings:
+            for job, attempt in [(finding.job, finding.attempt)] if isinstance(finding, Of) else targets:
                 delivery.offer(self._stamp.record(job, attempt, now, finding))
         for gap in gaps:
             if self._complain(gap.source, gap.reason):

@@ -1,12 +1,17 @@
 """Which sources a node has, by the settings: one line each."""
 
+from hashlib import sha256
+from pathlib import Path
+
 from streams.agents.finding import Source
 from streams.agents.gpu import Gpus
+from streams.agents.kernel_log import KernelLog
+from streams.agents.log_tail import LogTail
 from streams.agents.mounts import Mounts
 from streams.agents.network import Network
 from streams.agents.node_clock import NodeClock
 from streams.agents.pressure import Pressure
-from streams.settings import AgentSettings
+from streams.settings import AgentSettings, FollowedLog
 
 
 def node_sources(settings: AgentSettings) -> dict[str, Source]:
@@ -17,3 +22,16 @@ def node_sources(settings: AgentSettings) -> dict[str, Source]:
     if settings.gpu:
         sources["gpu"] = Gpus()
     return sources
+
+
+def node_watchers(settings: AgentSettings, logs: list[FollowedLog], state: Path) -> dict[str, Source]:
+    """Give the sources of events and of steps by name; `state` is where they remember how far they came."""
+    watchers: dict[str, Source] = {}
+    for log in [*settings.logs, *logs]:
+        name = sha256(f"{log.path} {log.job} {log.attempt}".encode()).hexdigest()[:16]
+        watchers[f"log {log.path}"] = LogTail(
+            [log.path], job=log.job, attempt=log.attempt, state=state / f"log-{name}.json"
+        )
+    if settings.kernel:
+        watchers["kernel log"] = KernelLog()
+    return watchers

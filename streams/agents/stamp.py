@@ -6,7 +6,7 @@ from typing import Any
 from schemas.ids import derived_id
 from schemas.telemetry import Event, SampleFrame, StepFrame
 from streams.agents.assemble import Assembled
-from streams.agents.finding import Finding, Happening, LoggedStep, Sample
+from streams.agents.finding import Finding, Happening, LoggedStep, Of, Sample
 
 
 class Stamp:
@@ -39,11 +39,14 @@ class Stamp:
 
     def record(self, job: str, attempt: int, now: float, finding: Finding) -> StepFrame | SampleFrame | Event:
         """Make the record of a finding; `now` is its time where the source does not say."""
+        if isinstance(finding, Of):
+            finding = finding.finding
         time = now if finding.time is None else finding.time
         if isinstance(finding, Sample):
             return self.samples(job, attempt, time, finding)
         if isinstance(finding, Happening):
-            return self.event(job, attempt, time, finding.event, finding.data, finding.subject, finding.text)
+            subject = finding.subject or (self.node if finding.event.startswith("node.") else "")
+            return self.event(job, attempt, time, finding.event, finding.data, subject, finding.text)
         return self.logged(job, attempt, time, finding)
 
     def logged(self, job: str, attempt: int, time: float, step: LoggedStep) -> StepFrame:

@@ -13,12 +13,12 @@ from playbooks.load import BadPlaybook
 from streams.agents.http_link import HttpLink
 from streams.agents.link import Link
 from streams.agents.node import NodeAgent, Rhythm
-from streams.agents.node_sources import node_sources
+from streams.agents.node_sources import node_sources, node_watchers
 from streams.commands.output import fail, say
 from streams.feed.gate import OpenToEveryone
 from streams.ports.real_ports import BadPorts
 from streams.serve import Service
-from streams.settings import BadSettings, Settings, load_settings
+from streams.settings import BadSettings, FollowedLog, Settings, load_settings
 
 Config = Annotated[
     Path | None, typer.Option("--config", help="TOML file; without it trainmaster.toml, if there is one.")
@@ -67,6 +67,9 @@ def agent(
     ),
     every: Annotated[float | None, typer.Option(help="Seconds from one sample of the node to the next.")] = None,
     kafka: Annotated[bool, typer.Option("--kafka", help="Speak to Kafka itself instead of a server.")] = False,
+    log: Annotated[list[str] | None, typer.Option(help="A log to follow, or a pattern; may be given again.")] = None,
+    job: Annotated[str, typer.Option(help="The job of those logs, where no hook runs on this node.")] = "",
+    attempt: Annotated[int, typer.Option(min=0, help="The start number of that job.")] = 1,
     config: Config = None,
 ) -> None:
     """The node agent: the trainers' steps to the pipeline, the pipeline's wishes to the trainers."""
@@ -75,8 +78,10 @@ def agent(
     rhythm = Rhythm(sample_every=every or settings.agent.every)
     try:
         link = _link(settings, url, kafka, name)
-        sources = node_sources(settings.agent)
-        asyncio.run(_until_stopped(NodeAgent(directory, name, link, spool, rhythm=rhythm, sources=sources)))
+        logs = [FollowedLog(path=path, job=job, attempt=attempt) for path in log or ()]
+        sources, watchers = node_sources(settings.agent), node_watchers(settings.agent, logs, spool)
+        made = NodeAgent(directory, name, link, spool, rhythm=rhythm, sources=sources, watchers=watchers)
+        asyncio.run(_until_stopped(made))
     except (BadSettings, OSError) as fault:
         fail(str(fault))
     except KeyboardInterrupt:
