@@ -94,6 +94,7 @@ class AgentSettings(BaseModel):
         gpu: whether to ask the NVIDIA driver; without one the agent says so once and goes on.
         node: whether to look at pressure, links, mounts and the clock.
         logs: logs to follow.
+        scrape: pages of exporters on this node.
         kernel: whether to read the kernel's log; it needs the right to do so.
     """
 
@@ -103,6 +104,7 @@ class AgentSettings(BaseModel):
     gpu: bool = True
     node: bool = True
     logs: list[FollowedLog] = []
+    scrape: list[str] = []
     kernel: bool = True
 
 

@@ -11,6 +11,7 @@ from streams.agents.mounts import Mounts
 from streams.agents.network import Network
 from streams.agents.node_clock import NodeClock
 from streams.agents.pressure import Pressure
+from streams.agents.scrape import Scrape
 from streams.settings import AgentSettings, FollowedLog
 
 
@@ -19,6 +20,7 @@ def node_sources(settings: AgentSettings) -> dict[str, Source]:
     sources: dict[str, Source] = {}
     if settings.node:
         sources |= {"pressure": Pressure(), "network": Network(), "mounts": Mounts(), "clock": NodeClock()}
+    sources |= {f"exporter {url}": Scrape(url) for url in settings.scrape}
     if settings.gpu:
         sources["gpu"] = Gpus()
     return sources

@@ -17,11 +17,12 @@ class Stamp:
         cluster: name of the cluster.
         started: Unix seconds of the agent's start.
         process: number of its process; with `started` it makes the id of this start.
+        boot: the id of this start, where it is known already.
     """
 
-    def __init__(self, node: str, cluster: str, started: float, process: int) -> None:
+    def __init__(self, node: str, cluster: str, started: float, process: int, boot: str = "") -> None:
         self.node, self.cluster = node, cluster
-        self.boot = derived_id(node, started, process)
+        self.boot = boot or derived_id(node, started, process)
         self._seq = 0
 
     def steps(self, assembled: Assembled) -> StepFrame:

@@ -67,6 +67,7 @@ def agent(
     ),
     every: Annotated[float | None, typer.Option(help="Seconds from one sample of the node to the next.")] = None,
     kafka: Annotated[bool, typer.Option("--kafka", help="Speak to Kafka itself instead of a server.")] = False,
+    scrape: Annotated[list[str] | None, typer.Option(help="An exporter's page; may be given again.")] = None,
     log: Annotated[list[str] | None, typer.Option(help="A log to follow, or a pattern; may be given again.")] = None,
     job: Annotated[str, typer.Option(help="The job of those logs, where no hook runs on this node.")] = "",
     attempt: Annotated[int, typer.Option(min=0, help="The start number of that job.")] = 1,
@@ -79,10 +80,12 @@ def agent(
     try:
         link = _link(settings, url, kafka, name)
         logs = [FollowedLog(path=path, job=job, attempt=attempt) for path in log or ()]
-        sources, watchers = node_sources(settings.agent), node_watchers(settings.agent, logs, spool)
+        pages = [*settings.agent.scrape, *(scrape or ())]
+        sources = node_sources(settings.agent.model_copy(update={"scrape": pages}))
+        watchers = node_watchers(settings.agent, logs, spool)
         made = NodeAgent(directory, name, link, spool, rhythm=rhythm, sources=sources, watchers=watchers)
         asyncio.run(_until_stopped(made))
-    except (BadSettings, OSError) as fault:
+    except (BadSettings, OSError, ValueError) as fault:
         fail(str(fault))
     except KeyboardInterrupt:
         say("stopped")

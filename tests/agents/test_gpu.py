@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,20 +17,6 @@ from streams.agents.sampling import Gap, Sampling
 from tests.agents.nvml_standin import Standin, build, environment
 
 DEADLINE_SECONDS = 20.0
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The stand-in, compiled."""
-    return build(tmp_path_factory.mktemp("nvml"))
-
-
-@pytest.fixture
-def standin(library: Path) -> Iterator[Standin]:
-    """The stand-in with eight healthy GPUs; whatever hung in a test comes back at its end."""
-    made = Standin(library)
-    yield made
-    made.reset(0, loaded=False)
 
 
 def sample(findings: Sequence[Finding]) -> Sample:
