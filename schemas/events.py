@@ -76,6 +76,12 @@ EVENTS = (
     EventKind("node.joined", "a node joined the pool", ("gpus",), "node"),
     EventKind("node.removed", "a node left the pool", ("gpus", "reason"), "node"),
     EventKind("node.condition", "a health check's verdict", ("code", "detail", "healthy"), "node"),
+    EventKind(
+        "alert",
+        "an alert of another monitoring system begins or ends",
+        ("name", "status", "severity", "labels", "fingerprint"),
+        "GPU or node",
+    ),
     EventKind("action.started", "an action began", ("action", "id"), "node"),
     EventKind("action.done", "an action ended well", ("action", "id"), "node"),
     EventKind("action.failed", "an action failed", ("action", "id", "error"), "node"),

@@ -96,6 +96,8 @@ class AgentSettings(BaseModel):
         logs: logs to follow.
         scrape: pages of exporters on this node.
         kernel: whether to read the kernel's log; it needs the right to do so.
+        slurm: whether to ask Slurm for the states of nodes and jobs; one agent of a cluster is enough.
+        kubernetes: whether to ask Kubernetes for its events; one agent of a cluster is enough.
     """
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
@@ -106,6 +108,8 @@ class AgentSettings(BaseModel):
     logs: list[FollowedLog] = []
     scrape: list[str] = []
     kernel: bool = True
+    slurm: bool = False
+    kubernetes: bool = False
 
 
 class BadSettings(ValueError):

@@ -3,6 +3,8 @@
 from hashlib import sha256
 from pathlib import Path
 
+from streams.agents.events.kubernetes import KubernetesEvents
+from streams.agents.events.slurm import Slurm
 from streams.agents.finding import Source
 from streams.agents.gpu import Gpus
 from streams.agents.kernel_log import KernelLog
@@ -10,9 +12,13 @@ from streams.agents.log_tail import LogTail
 from streams.agents.mounts import Mounts
 from streams.agents.network import Network
 from streams.agents.node_clock import NodeClock
+from streams.agents.paced import Paced
 from streams.agents.pressure import Pressure
 from streams.agents.scrape import Scrape
 from streams.settings import AgentSettings, FollowedLog
+
+SCHEDULER_SECONDS = 10.0
+"""From one question to a scheduler to the next."""
 
 
 def node_sources(settings: AgentSettings) -> dict[str, Source]:
@@ -34,6 +40,10 @@ def node_watchers(settings: AgentSettings, logs: list[FollowedLog], state: Path)
         watchers[f"log {log.path}"] = LogTail(
             [log.path], job=log.job, attempt=log.attempt, state=state / f"log-{name}.json"
         )
+    if settings.slurm:
+        watchers["slurm"] = Paced(Slurm(), SCHEDULER_SECONDS)
+    if settings.kubernetes:
+        watchers["kubernetes"] = Paced(KubernetesEvents(), SCHEDULER_SECONDS)
     if settings.kernel:
         watchers["kernel log"] = KernelLog()
     return watchers

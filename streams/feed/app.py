@@ -11,6 +11,7 @@ from schemas.ids import derived_id
 from streams.clock import unix_seconds
 from streams.feed import problems
 from streams.feed.control import ControlDocuments
+from streams.feed.foreign import Foreign
 from streams.feed.gate import Gate
 from streams.feed.incidents import Incidents
 from streams.feed.ingest import Ingest
@@ -59,6 +60,7 @@ def create_app(
     for routes in (
         Ingest(intake, archive, wake),
         Metrics(intake, wake, boot),
+        Foreign(intake, wake),
         Incidents(archive, operator),
         Requests(archive, leases, operator),
         ControlDocuments(archive),
