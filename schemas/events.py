@@ -26,6 +26,7 @@ EVENTS = (
         "a start of the run",
         ("world_size", "fingerprint", "placement", "config", "resume_step", "reason", "total_steps"),
     ),
+    EventKind("preflight", "the checks before a start", ("passed", "findings")),
     EventKind("attempt.ended", "the run stopped", ("reason", "exit_code")),
     EventKind("phase.begin", "a legitimate phase begins: warmup, compile, eval, checkpoint, restore", ("phase",)),
     EventKind("phase.end", "that phase ends", ("phase",)),

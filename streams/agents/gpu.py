@@ -63,6 +63,11 @@ class Gpus:
         """Calls that need rights the agent does not have."""
         return frozenset(self._nvml.denied)
 
+    @property
+    def driver(self) -> str:
+        """The driver's version; "" where there is none."""
+        return _text(self._nvml.ask("nvmlSystemGetDriverVersion") or "") if self._watch else ""
+
     def __call__(self) -> Sequence[Finding]:
         """Look once at every GPU.
 

@@ -21,12 +21,12 @@ SCHEDULER_SECONDS = 10.0
 """From one question to a scheduler to the next."""
 
 
-def node_sources(settings: AgentSettings) -> dict[str, Source]:
-    """Give the sources of samples by name."""
+def node_sources(settings: AgentSettings, exporter_every: float = 15.0) -> dict[str, Source]:
+    """Give the sources of samples by name; an exporter is asked every so many seconds."""
     sources: dict[str, Source] = {}
     if settings.node:
         sources |= {"pressure": Pressure(), "network": Network(), "mounts": Mounts(), "clock": NodeClock()}
-    sources |= {f"exporter {url}": Scrape(url) for url in settings.scrape}
+    sources |= {f"exporter {url}": Scrape(url, exporter_every) for url in settings.scrape}
     if settings.gpu:
         sources["gpu"] = Gpus()
     return sources
