@@ -189,7 +189,7 @@ def test_dangerous_changes_are_named() -> None:
 
 
 def test_a_preflight_is_told_and_ends_with_its_verdict(tmp_path: Path) -> None:
-    """The second attempt names what changed since the first, the server gets an event, and a missing GPU ends with 1."""
+    """The second attempt names what changed, the server gets an event, and a missing GPU ends with 1."""
 
     async def story() -> None:
         async with RecordingServer() as server:
