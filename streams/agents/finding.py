@@ -75,3 +75,19 @@ class Of(Struct, frozen=True):
 Finding = Sample | Happening | LoggedStep | Of
 Source = Callable[[], Sequence[Finding]]
 """Looks once; may block. What it cannot read it leaves out; OSError means that it can read nothing."""
+
+
+def in_one(findings: Sequence[Finding]) -> list[Finding]:
+    """Put the samples of the node itself together: one record of it a look is enough.
+
+    >>> in_one([Sample(of="node", values={"a": [1.0]}), Sample(of="node", values={"b": [2.0]})])[0].values
+    {'a': [1.0], 'b': [2.0]}
+    """
+    values: dict[str, list[Reading]] = {}
+    others: list[Finding] = []
+    for each in findings:
+        if isinstance(each, Sample) and each.of == "node" and not each.ids and each.time is None:
+            values |= each.values
+        else:
+            others.append(each)
+    return [Sample(of="node", values=values), *others] if values else others

@@ -63,6 +63,10 @@ class Gpus:
         """Calls that need rights the agent does not have."""
         return frozenset(self._nvml.denied)
 
+    def names(self) -> dict[str, str]:
+        """The UUIDs of the GPUs by their addresses, as the kernel writes them."""
+        return {gpu.pci: gpu.uuid for gpu in self._gpus if gpu.pci}
+
     @property
     def driver(self) -> str:
         """The driver's version; "" where there is none."""

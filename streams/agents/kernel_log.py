@@ -1,12 +1,13 @@
 """The kernel's own log: Xid errors, GPUs off the bus, killed and blocked processes, as the kernel prints them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
+from msgspec.structs import replace
 
-from streams.agents.finding import Finding
+from streams.agents.finding import Finding, Happening
 from streams.agents.logs.reader import LogReader
 from streams.clock import local_zone, unix_seconds
 
@@ -20,10 +21,11 @@ class KernelLog:
 
     Args:
         device: where the kernel gives its records.
+        names: gives the UUIDs of the node's GPUs by address, for the kernel knows addresses alone.
     """
 
-    def __init__(self, device: Path = DEVICE) -> None:
-        self._device, self._file = device, -1
+    def __init__(self, device: Path = DEVICE, names: Callable[[], Mapping[str, str]] = dict) -> None:
+        self._device, self._file, self._names = device, -1, names
         self._reader = LogReader(local_zone(), psutil.boot_time())
 
     def __call__(self) -> Sequence[Finding]:
@@ -39,9 +41,11 @@ class KernelLog:
         for _ in range(_MOST_RECORDS):
             record = self._next()
             if not record:
-                return [*findings, *self._reader.flush()]
+                findings += self._reader.flush()
+                break
             findings += self._reader.feed(printed(record), unix_seconds())
-        return findings
+        names = self._names() if findings else {}
+        return [_named(finding, names) for finding in findings]
 
     def _next(self) -> bytes:
         try:
@@ -50,6 +54,12 @@ class KernelLog:
             return b""
         except BrokenPipeError:
             return self._next()  # records were overwritten before they were read; the next one is there
+
+
+def _named(finding: Finding, names: Mapping[str, str]) -> Finding:
+    if isinstance(finding, Happening) and not finding.subject and (uuid := names.get(finding.data.get("pci", ""))):
+        return replace(finding, subject=uuid)
+    return finding
 
 
 def printed(record: bytes) -> bytes:

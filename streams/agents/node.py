@@ -12,13 +12,14 @@ from msgspec import Struct
 from streams.agents.assemble import Attempt
 from streams.agents.control_file import ControlMail
 from streams.agents.delivery import Delivery, Limits
-from streams.agents.finding import Of, Source
+from streams.agents.finding import Of, Source, in_one
 from streams.agents.host import Host
 from streams.agents.link import Link
+from streams.agents.once import Once
 from streams.agents.ranks import Ranks
 from streams.agents.sampling import Sampling
 from streams.agents.stamp import Stamp
-from streams.clock import unix_seconds
+from streams.clock import monotonic_seconds, unix_seconds
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class Rhythm(Struct, frozen=True, kw_only=True):
 
     Attributes:
         poll_every: looks at the ranks' files.
+        search_every: looks for ranks while there are none.
         linger: waits for the other ranks of a step.
         sample_every: samples the node.
         watch_every: looks for new lines of logs and for events.
@@ -36,12 +38,13 @@ class Rhythm(Struct, frozen=True, kw_only=True):
         idle_after: silence of its ranks after which a job no longer counts as running here.
     """
 
-    poll_every: float = 0.1
+    poll_every: float = 0.3
+    search_every: float = 0.5
     linger: float = 0.5
     sample_every: float = 1.0
-    watch_every: float = 0.5
-    control_every: float = 1.0
-    save_every: float = 0.5
+    watch_every: float = 1.0
+    control_every: float = 2.0
+    save_every: float = 1.0
     idle_after: float = 3600.0
 
 
@@ -77,7 +80,7 @@ class NodeAgent:
         self._rhythm, self._limits = rhythm or Rhythm(), limits or Limits()
         self._stamp = Stamp(node, cluster, unix_seconds(), os.getpid())
         self._sources, self._watchers = dict(sources or {}), dict(watchers or {})
-        self._stop = asyncio.Event()
+        self._once, self._stop = Once(), asyncio.Event()
         self._troubles: set[str] = set()
 
     def stop(self) -> None:
@@ -138,8 +141,12 @@ class NodeAgent:
         behind = False
         while not await self._stopped_within(0.0 if behind else self._rhythm.poll_every):
             behind = await ranks.hand_on()
+            if not ranks.are_here and await self._stopped_within(self._rhythm.search_every):
+                return
 
     async def _save(self, ranks: Ranks) -> None:
+        if not ranks.may_save:
+            return
         try:
             await asyncio.to_thread(ranks.save)
         except OSError as fault:
@@ -148,7 +155,8 @@ class NodeAgent:
             self._settle("places")
 
     async def _look(self, delivery: Delivery, ranks: Ranks, sampling: Sampling) -> None:
-        findings, gaps = await sampling.take()
+        found, gaps = await sampling.take()
+        findings = list(self._once.first(in_one(found), monotonic_seconds()))
         now, targets = unix_seconds(), self._targets(ranks)
         for finding in findings:
             for job, attempt in [(finding.job, finding.attempt)] if isinstance(finding, Of) else targets:

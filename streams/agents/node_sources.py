@@ -32,8 +32,16 @@ def node_sources(settings: AgentSettings, exporter_every: float = 15.0) -> dict[
     return sources
 
 
-def node_watchers(settings: AgentSettings, logs: list[FollowedLog], state: Path) -> dict[str, Source]:
-    """Give the sources of events and of steps by name; `state` is where they remember how far they came."""
+def node_watchers(
+    settings: AgentSettings, logs: list[FollowedLog], state: Path, gpus: Source | None = None
+) -> dict[str, Source]:
+    """Give the sources of events and of steps by name.
+
+    Args:
+        logs: further logs to follow.
+        state: where the sources remember how far they came.
+        gpus: the source of the GPUs, which knows their names.
+    """
     watchers: dict[str, Source] = {}
     for log in [*settings.logs, *logs]:
         name = sha256(f"{log.path} {log.job} {log.attempt}".encode()).hexdigest()[:16]
@@ -45,5 +53,5 @@ def node_watchers(settings: AgentSettings, logs: list[FollowedLog], state: Path)
     if settings.kubernetes:
         watchers["kubernetes"] = Paced(KubernetesEvents(), SCHEDULER_SECONDS)
     if settings.kernel:
-        watchers["kernel log"] = KernelLog()
+        watchers["kernel log"] = KernelLog(names=gpus.names) if isinstance(gpus, Gpus) else KernelLog()
     return watchers

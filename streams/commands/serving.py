@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 
 from playbooks.load import BadPlaybook
 from streams.agents.http_link import HttpLink
@@ -82,9 +83,10 @@ def agent(
         logs = [FollowedLog(path=path, job=job, attempt=attempt) for path in log or ()]
         pages = [*settings.agent.scrape, *(scrape or ())]
         sources = node_sources(settings.agent.model_copy(update={"scrape": pages}))
-        watchers = node_watchers(settings.agent, logs, spool)
+        watchers = node_watchers(settings.agent, logs, spool, sources.get("gpu"))
         made = NodeAgent(directory, name, link, spool, rhythm=rhythm, sources=sources, watchers=watchers)
-        asyncio.run(_until_stopped(made))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_until_stopped(made))
     except (BadSettings, OSError, ValueError) as fault:
         fail(str(fault))
     except KeyboardInterrupt:

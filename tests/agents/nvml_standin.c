@@ -45,6 +45,12 @@ void standin_reset(int gpu_count, int driver_loaded) {
     }
 }
 
+/* A process that nobody can reach into gets its GPUs by its environment. */
+__attribute__((constructor)) static void begin(void) {
+    const char *wanted = getenv("STANDIN_GPUS");
+    if (wanted) standin_reset(atoi(wanted), 1);
+}
+
 int standin_set(int gpu, const char *name, long value) {
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].name, name)) {
@@ -215,7 +221,7 @@ int nvmlDeviceGetSupportedEventTypes(void *device, unsigned long long *types) { 
 int nvmlDeviceRegisterEvents(void *device, unsigned long long types, void *set) { ASK(device); return types == 0x8 && set ? OK : INVALID; }
 int nvmlEventSetWait_v2(void *set, Event *event, unsigned milliseconds) {
     int *seen = set;
-    for (unsigned waited = 0; waited < milliseconds; waited++) {
+    for (unsigned waited = 0; waited < milliseconds; waited += 50) {
         if (!loaded) return NOT_LOADED;
         for (int i = 0; i < count; i++)
             if (seen[i] < happened[i]) {
@@ -224,7 +230,7 @@ int nvmlEventSetWait_v2(void *set, Event *event, unsigned milliseconds) {
                 seen[i] = happened[i];
                 return OK;
             }
-        usleep(1000);
+        usleep(50000);
     }
     return TIMED_OUT;
 }

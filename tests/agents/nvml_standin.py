@@ -18,9 +18,9 @@ def build(folder: Path, *options: str) -> Path:
     return library
 
 
-def environment(library: Path) -> dict[str, str]:
-    """The environment of a process that finds the stand-in as its driver."""
-    return {**os.environ, "LD_LIBRARY_PATH": str(library.parent)}
+def environment(library: Path, gpus: int = 8) -> dict[str, str]:
+    """The environment of a process that finds the stand-in as its driver, with so many GPUs."""
+    return {**os.environ, "LD_LIBRARY_PATH": str(library.parent), "STANDIN_GPUS": str(gpus)}
 
 
 class Standin:

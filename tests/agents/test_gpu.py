@@ -12,7 +12,9 @@ import pytest
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening, Sample
 from streams.agents.gpu import Gpus
+from streams.agents.kernel_log import KernelLog
 from streams.agents.nvml import DriverAway
+from streams.agents.once import Once
 from streams.agents.sampling import Gap, Sampling
 from tests.agents.nvml_standin import Standin, build, environment
 
@@ -240,3 +242,22 @@ def test_an_older_driver_is_asked_by_the_older_names(tmp_path: Path) -> None:
     ).stdout
     assert "throttle_hw_slowdown" in said
     assert "temperature_margin_c" not in said
+
+
+def test_the_kernels_xid_gets_the_gpus_name_and_is_told_once(standin: Standin, tmp_path: Path) -> None:
+    """The kernel knows an address, NVML the UUID: both tell of the same Xid, and one event comes of it."""
+    gpus = Gpus()
+    gpus()
+    device = tmp_path / "kmsg"
+    device.write_bytes(b"")
+    kernel = KernelLog(device, gpus.names)
+    kernel()
+    device.write_bytes(b"4,1,5140900,-;NVRM: Xid (PCI:0000:3e:00): 79, pid=1, GPU has fallen off the bus.\n")
+    (told,) = kernel()
+    assert isinstance(told, Happening)
+    assert told.subject == "GPU-3"
+    once, other = Once(), Happening(event="xid", subject="GPU-3", data={"code": 79})
+    assert list(once.first([told], 0.0)) == [told]
+    neighbour = Happening(event="xid", subject="GPU-4", data={"code": 79})
+    assert list(once.first([other, neighbour], 1.0)) == [neighbour]
+    assert list(once.first([other], 60.0)) == [other]
