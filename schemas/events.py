@@ -55,6 +55,11 @@ EVENTS = (
             "last_completed",
         ),
     ),
+    EventKind(
+        "nccl.state",
+        "where a rank stands in the collectives of a group",
+        ("rank", "group", "last_enqueued", "last_started", "last_completed", "op", "seq", "state"),
+    ),
     EventKind("nccl.error", "a collective failed", ("status", "vendor_err", "peer", "rank")),
     EventKind("nccl.port_error", "an asynchronous port error", ("hca",)),
     EventKind("oom.kill", "the kernel killed a process for memory", ("pid", "process", "constraint")),

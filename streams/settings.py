@@ -95,6 +95,7 @@ class AgentSettings(BaseModel):
         node: whether to look at pressure, links, mounts and the clock.
         logs: logs to follow.
         scrape: pages of exporters on this node.
+        dumps: pattern of the flight recorder's dumps; "" for none.
         kernel: whether to read the kernel's log; it needs the right to do so.
         slurm: whether to ask Slurm for the states of nodes and jobs; one agent of a cluster is enough.
         kubernetes: whether to ask Kubernetes for its events; one agent of a cluster is enough.
@@ -107,6 +108,7 @@ class AgentSettings(BaseModel):
     node: bool = True
     logs: list[FollowedLog] = []
     scrape: list[str] = []
+    dumps: str = ""
     kernel: bool = True
     slurm: bool = False
     kubernetes: bool = False

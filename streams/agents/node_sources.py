@@ -6,6 +6,7 @@ from pathlib import Path
 from streams.agents.events.kubernetes import KubernetesEvents
 from streams.agents.events.slurm import Slurm
 from streams.agents.finding import Source
+from streams.agents.flight_recorder import FlightRecorder
 from streams.agents.gpu import Gpus
 from streams.agents.kernel_log import KernelLog
 from streams.agents.log_tail import LogTail
@@ -48,6 +49,8 @@ def node_watchers(
         watchers[f"log {log.path}"] = LogTail(
             [log.path], job=log.job, attempt=log.attempt, state=state / f"log-{name}.json"
         )
+    if settings.dumps:
+        watchers["flight recorder"] = FlightRecorder(settings.dumps)
     if settings.slurm:
         watchers["slurm"] = Paced(Slurm(), SCHEDULER_SECONDS)
     if settings.kubernetes:
