@@ -19,6 +19,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][
 _GLUED_FORMATS = (Nccl, Kernel)
 _GLUED = ("Watchdog caught", "NVRM: ")
 _SAMPLES_KEPT = 3
+_TRIPPED = (ValueError, ArithmeticError)
+"""What a format raises where a number is none after all, such as `1.2.3`: the line cannot be read."""
 
 
 class LogReader:
@@ -114,7 +116,11 @@ class LogReader:
     def _close(self, findings: list[Finding]) -> None:
         holder, self._holder = self._holder, None
         if holder is not None:
-            made = holder.complete()
+            try:
+                made = holder.complete()
+            except _TRIPPED:
+                made = ()
+                self._note_unread(type(holder).__name__, "a record of several lines")
             self.read[type(holder).__name__] += len(made)
             findings += made
 
@@ -145,7 +151,10 @@ class LogReader:
         return []
 
     def _ask(self, one: Format, line: Line) -> list[Finding] | None:
-        made = one.read(line)
+        try:
+            made = one.read(line)
+        except _TRIPPED:
+            return None
         if made is None:
             return None
         if made:

@@ -151,6 +151,11 @@ def damaged(draw: st.DrawFn) -> bytes:
 @example(b"iteration 99999999999999999999999/ 1 | consumed samples: 1e999 | lm loss: 1e999 |\n", 5)
 @example(b"{'loss': 1.0, 'epoch': 1e999}\n", 7)
 @example(b"x" * (LONGEST + 7), 999)
+@example(
+    b"saving checkpoint at iteration 7 to /a\n  successfully saved checkpoint at iteration 7 to /a\n"
+    b"time (ms) | save-checkpoint: 47120.11.2\n",
+    40,
+)
 def test_nothing_that_is_printed_can_crash_it(log: bytes, cut: int) -> None:
     """Whatever the bytes and however they are cut, reading ends, and every record can be written and read again."""
     findings = read(log, cut)
