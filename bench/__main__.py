@@ -4,10 +4,16 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import calm, hook_cost, line_speed
+from bench import agent_cost, calm, hook_cost, hook_share, line_speed, log_speed
 from bench.table import Table, machine, show
 
-ALONE: dict[str, Callable[[], Table]] = {"line_speed": line_speed.run, "hook_cost": hook_cost.run}
+ALONE: dict[str, Callable[[], Table]] = {
+    "line_speed": line_speed.run,
+    "agent_cost": agent_cost.run,
+    "hook_cost": hook_cost.run,
+    "hook_share": hook_share.run,
+    "log_speed": log_speed.run,
+}
 ON_DATA: dict[str, Callable[[Path], Table]] = {"calm": calm.run}
 
 

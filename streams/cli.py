@@ -2,7 +2,20 @@
 
 import typer
 
-from streams.commands import demo, incidents, kafka, policy, records, reference, replaying, serving
+from streams.commands import (
+    demo,
+    doctor,
+    incidents,
+    kafka,
+    policy,
+    preflight,
+    reading,
+    records,
+    reference,
+    replaying,
+    serving,
+    telling,
+)
 
 app = typer.Typer(
     name="trainmaster",
@@ -17,6 +30,10 @@ app.command("act")(kafka.act)
 app.command("api")(kafka.api)
 app.command("agent")(serving.agent)
 app.command("replay")(replaying.replay)
+app.command("doctor")(doctor.doctor)
+app.command("preflight")(preflight.preflight)
+app.command("event")(telling.event)
+app.command("read-log")(reading.read_log)
 app.command("simulate")(replaying.simulate)
 app.add_typer(incidents.app, name="incidents")
 app.add_typer(policy.app, name="playbooks")

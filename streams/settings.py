@@ -70,6 +70,50 @@ class RedisSettings(BaseModel):
     prefix: str = "trainmaster"
 
 
+class FollowedLog(BaseModel):
+    """Logs to follow, and whose they are.
+
+    Attributes:
+        path: with `*` and `?`; `**` goes into folders.
+        job: "" for the jobs that run on the node.
+        attempt: start number of that job.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    path: str
+    job: str = ""
+    attempt: Annotated[int, Field(ge=0)] = 1
+
+
+class AgentSettings(BaseModel):
+    """What the node agent looks at beside the trainers' files and the host.
+
+    Attributes:
+        every: seconds from one sample of the node to the next.
+        gpu: whether to ask the NVIDIA driver; without one the agent says so once and goes on.
+        node: whether to look at pressure, links, mounts and the clock.
+        logs: logs to follow.
+        scrape: pages of exporters on this node.
+        dumps: pattern of the flight recorder's dumps; "" for none.
+        kernel: whether to read the kernel's log; it needs the right to do so.
+        slurm: whether to ask Slurm for the states of nodes and jobs; one agent of a cluster is enough.
+        kubernetes: whether to ask Kubernetes for its events; one agent of a cluster is enough.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    every: Seconds = 5.0
+    gpu: bool = True
+    node: bool = True
+    logs: list[FollowedLog] = []
+    scrape: list[str] = []
+    dumps: str = ""
+    kernel: bool = True
+    slurm: bool = False
+    kubernetes: bool = False
+
+
 class BadSettings(ValueError):
     """Settings that cannot be used; the message names the field and where it came from."""
 
@@ -94,6 +138,7 @@ class Settings(BaseSettings):
         scheduler: cordon, restart, stop -> command as a list of words.
         kafka: for the commands `topics`, `worker`, `act` and `api`.
         redis: likewise.
+        agent: for the command `agent`.
         health: port of /livez, /readyz and /metrics of a worker or runner; 0 picks a free one.
         lease: seconds a target stays taken after its runner has died; a try may take three quarters of it.
     """
@@ -118,6 +163,7 @@ class Settings(BaseSettings):
     scheduler: dict[str, list[str]] = {}
     kafka: KafkaSettings = KafkaSettings()
     redis: RedisSettings = RedisSettings()
+    agent: AgentSettings = AgentSettings()
     health: Annotated[int, Field(ge=0, le=65535)] = 8421
     lease: Annotated[float, Field(ge=1.0)] = 60.0
 

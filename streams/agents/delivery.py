@@ -45,7 +45,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     memory_bytes: int = 8 << 20
     spool_bytes: int = 64 << 20
     request_bytes: int = 1 << 18
-    every: float = 0.25
+    every: float = 0.5
     first_pause: float = 0.5
     longest_pause: float = 30.0
     farewell: float = 2.0

@@ -8,10 +8,11 @@ import psutil
 from msgspec import Struct
 
 from schemas.telemetry import Reading
-from streams.agents.sampling import Sample
+from streams.agents.finding import Sample
 from streams.clock import monotonic_seconds
 
 _NO_DISK = ("loop", "ram", "zram", "sr", "fd")
+_SATURATED = 0.95
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is looked at, nothing is put there
 
 Readings = dict[str, Reading]
@@ -87,6 +88,8 @@ def processor_readings(before: Sequence[Processor], now: Sequence[Processor], al
         readings["cpu_util"] = _share(sum(each.busy for each in spent), total)
         readings["iowait"] = _share(sum(each.waiting for each in spent), total)
         ours = [spent[cpu] for cpu in usable]
+        busy = [_share(each.busy, each.total) or 0.0 for each in ours or spent]
+        readings["cpus_saturated"] = float(sum(share >= _SATURATED for share in busy))
         readings["allowed_cpu_util"] = _share(sum(each.busy for each in ours), sum(each.total for each in ours))
     return readings
 

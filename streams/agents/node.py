@@ -12,12 +12,14 @@ from msgspec import Struct
 from streams.agents.assemble import Attempt
 from streams.agents.control_file import ControlMail
 from streams.agents.delivery import Delivery, Limits
+from streams.agents.finding import Of, Source, in_one
 from streams.agents.host import Host
 from streams.agents.link import Link
+from streams.agents.once import Once
 from streams.agents.ranks import Ranks
-from streams.agents.sampling import Sampling, Source
+from streams.agents.sampling import Sampling
 from streams.agents.stamp import Stamp
-from streams.clock import unix_seconds
+from streams.clock import monotonic_seconds, unix_seconds
 
 log = logging.getLogger(__name__)
 
@@ -27,18 +29,22 @@ class Rhythm(Struct, frozen=True, kw_only=True):
 
     Attributes:
         poll_every: looks at the ranks' files.
+        search_every: looks for ranks while there are none.
         linger: waits for the other ranks of a step.
         sample_every: samples the node.
+        watch_every: looks for new lines of logs and for events.
         control_every: asks for control documents.
         save_every: writes down how far the files have been read.
         idle_after: silence of its ranks after which a job no longer counts as running here.
     """
 
-    poll_every: float = 0.1
+    poll_every: float = 0.3
+    search_every: float = 0.5
     linger: float = 0.5
     sample_every: float = 1.0
-    control_every: float = 1.0
-    save_every: float = 0.5
+    watch_every: float = 1.0
+    control_every: float = 2.0
+    save_every: float = 1.0
     idle_after: float = 3600.0
 
 
@@ -54,6 +60,7 @@ class NodeAgent:
         rhythm: how often it does what.
         limits: how much it holds on to.
         sources: further sources of samples by name; the host itself is one already.
+        watchers: sources of what happens and of steps, by name; they are asked more often.
     """
 
     def __init__(
@@ -67,12 +74,13 @@ class NodeAgent:
         rhythm: Rhythm | None = None,
         limits: Limits | None = None,
         sources: Mapping[str, Source] | None = None,
+        watchers: Mapping[str, Source] | None = None,
     ) -> None:
         self._directory, self._link, self._spool = directory, link, spool
         self._rhythm, self._limits = rhythm or Rhythm(), limits or Limits()
         self._stamp = Stamp(node, cluster, unix_seconds(), os.getpid())
-        self._sources = dict(sources or {})
-        self._stop = asyncio.Event()
+        self._sources, self._watchers = dict(sources or {}), dict(watchers or {})
+        self._once, self._stop = Once(), asyncio.Event()
         self._troubles: set[str] = set()
 
     def stop(self) -> None:
@@ -95,23 +103,29 @@ class NodeAgent:
             idle_after=self._rhythm.idle_after,
         )
         sampling = Sampling({"host": Host(ranks.allowed_cpus), **self._sources})
+        watching = Sampling(self._watchers)
         async with self._link:
             try:
                 async with delivery:
                     try:
-                        await self._serve(delivery, ranks, sampling, mail)
+                        await self._serve(delivery, ranks, (sampling, watching), mail)
                     finally:
+                        sampling.close()
+                        watching.close()
                         await ranks.finish()
                         self._report_losses(delivery)
             finally:
                 await self._save(ranks)
 
-    async def _serve(self, delivery: Delivery, ranks: Ranks, sampling: Sampling, mail: ControlMail) -> None:
-        rhythm = self._rhythm
+    async def _serve(
+        self, delivery: Delivery, ranks: Ranks, looks: tuple[Sampling, Sampling], mail: ControlMail
+    ) -> None:
+        rhythm, (sampling, watching) = self._rhythm, looks
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(ranks))
             group.create_task(self._every(rhythm.save_every, lambda: self._save(ranks)))
-            group.create_task(self._every(rhythm.sample_every, lambda: self._sample(delivery, ranks, sampling)))
+            group.create_task(self._every(rhythm.sample_every, lambda: self._look(delivery, ranks, sampling)))
+            group.create_task(self._every(rhythm.watch_every, lambda: self._look(delivery, ranks, watching)))
             group.create_task(self._every(rhythm.control_every, lambda: self._fetch(ranks, mail)))
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -127,8 +141,12 @@ class NodeAgent:
         behind = False
         while not await self._stopped_within(0.0 if behind else self._rhythm.poll_every):
             behind = await ranks.hand_on()
+            if not ranks.are_here and await self._stopped_within(self._rhythm.search_every):
+                return
 
     async def _save(self, ranks: Ranks) -> None:
+        if not ranks.may_save:
+            return
         try:
             await asyncio.to_thread(ranks.save)
         except OSError as fault:
@@ -136,12 +154,13 @@ class NodeAgent:
         else:
             self._settle("places")
 
-    async def _sample(self, delivery: Delivery, ranks: Ranks, sampling: Sampling) -> None:
-        samples, gaps = await sampling.take()
+    async def _look(self, delivery: Delivery, ranks: Ranks, sampling: Sampling) -> None:
+        found, gaps = await sampling.take()
+        findings = list(self._once.first(in_one(found), monotonic_seconds()))
         now, targets = unix_seconds(), self._targets(ranks)
-        for job, attempt in targets:
-            for sample in samples:
-                delivery.offer(self._stamp.samples(job, attempt, now, sample))
+        for finding in findings:
+            for job, attempt in [(finding.job, finding.attempt)] if isinstance(finding, Of) else targets:
+                delivery.offer(self._stamp.record(job, attempt, now, finding))
         for gap in gaps:
             if self._complain(gap.source, gap.reason):
                 data = {"source": gap.source, "from": now, "to": now, "reason": gap.reason}
@@ -187,5 +206,5 @@ class NodeAgent:
 async def run_agent(
     directory: Path, node: str, link: Link, spool: Path, sample_every: float, cluster: str = "default"
 ) -> None:
-    """Run a node agent until the task is cancelled; see NodeAgent."""
+    """Run a node agent of ranks and host alone until the task is cancelled; see NodeAgent."""
     await NodeAgent(directory, node, link, spool, cluster=cluster, rhythm=Rhythm(sample_every=sample_every)).run()

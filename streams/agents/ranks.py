@@ -58,9 +58,19 @@ class Ranks:
         self._candidate = None
         self._remember()
 
+    @property
+    def are_here(self) -> bool:
+        """Whether any rank has ever written here."""
+        return bool(self._tail.files)
+
+    @property
+    def may_save(self) -> bool:
+        """Whether there is something new that is safe to forget."""
+        return self._candidate is not None and self._delivery.settled >= self._candidate[0]
+
     def save(self) -> None:
         """Write down how far it is safe to forget."""
-        if self._candidate is not None and self._delivery.settled >= self._candidate[0]:
+        if self._candidate is not None and self.may_save:
             _, self._saved = self._candidate
             self._candidate = None
             save_places(self._state, self._saved)

@@ -6,7 +6,7 @@ from typing import Any
 from schemas.ids import derived_id
 from schemas.telemetry import Event, SampleFrame, StepFrame
 from streams.agents.assemble import Assembled
-from streams.agents.sampling import Sample
+from streams.agents.finding import Finding, Happening, LoggedStep, Of, Sample
 
 
 class Stamp:
@@ -17,11 +17,12 @@ class Stamp:
         cluster: name of the cluster.
         started: Unix seconds of the agent's start.
         process: number of its process; with `started` it makes the id of this start.
+        boot: the id of this start, where it is known already.
     """
 
-    def __init__(self, node: str, cluster: str, started: float, process: int) -> None:
+    def __init__(self, node: str, cluster: str, started: float, process: int, boot: str = "") -> None:
         self.node, self.cluster = node, cluster
-        self.boot = derived_id(node, started, process)
+        self.boot = boot or derived_id(node, started, process)
         self._seq = 0
 
     def steps(self, assembled: Assembled) -> StepFrame:
@@ -34,6 +35,31 @@ class Stamp:
             ranks=assembled.ranks,
             values=assembled.values,
             job_values=assembled.job_values,
+            **self._mark(),
+        )
+
+    def record(self, job: str, attempt: int, now: float, finding: Finding) -> StepFrame | SampleFrame | Event:
+        """Make the record of a finding; `now` is its time where the source does not say."""
+        if isinstance(finding, Of):
+            finding = finding.finding
+        time = now if finding.time is None else finding.time
+        if isinstance(finding, Sample):
+            return self.samples(job, attempt, time, finding)
+        if isinstance(finding, Happening):
+            subject = finding.subject or (self.node if finding.event.startswith("node.") else "")
+            return self.event(job, attempt, time, finding.event, finding.data, subject, finding.text)
+        return self.logged(job, attempt, time, finding)
+
+    def logged(self, job: str, attempt: int, time: float, step: LoggedStep) -> StepFrame:
+        """Make the frame of a step that a log tells of: it speaks for the job, not for ranks."""
+        return StepFrame(
+            job=job,
+            attempt=attempt,
+            time=time,
+            step=step.step,
+            job_values=step.values,
+            every=step.every,
+            mean=step.mean,
             **self._mark(),
         )
 

@@ -23,6 +23,14 @@ import urllib.parse
 from typing import Any, Callable  # noqa: UP035 - Python 3.8
 
 _LINE_LIMIT, _CONFIG_LIMIT, _REOPEN_SECONDS = 1 << 16, 1 << 14, 5.0
+_VARIABLES = {
+    "job": "TRAINMASTER_JOB SLURM_JOB_ID JOB_NAME TORCHELASTIC_RUN_ID",
+    "rank": "RANK SLURM_PROCID OMPI_COMM_WORLD_RANK JOB_COMPLETION_INDEX",
+    "world_size": "WORLD_SIZE SLURM_NTASKS OMPI_COMM_WORLD_SIZE",
+    "local_rank": "LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK",
+    "attempt": "TRAINMASTER_ATTEMPT",
+    "directory": "TRAINMASTER_DIR",
+}
 _seconds, _now = time.perf_counter, time.time  # noqa: TID251 - where this is copied to there is no streams.clock
 _encode = json.JSONEncoder(separators=(",", ":"), default=lambda v: v.item() if hasattr(v, "item") else str(v)).encode
 
@@ -120,8 +128,7 @@ class Hook:
         self.dropped = self.failed = self.attempt = self.world_size = self.local_rank = 0
         self._count, self._lost, self._size, self._shut_until, self._control_mark = 0, 0, 0, 0.0, (0, 0)
         self.rank = self._file = self._version = self._granted = -1
-        self._torn = self._owed = self._asked = False
-        self._path = self._control_path = ""
+        self._torn, self._owed, self._asked, self._path, self._control_path = False, False, False, "", ""
         self._lock, self._on_change, self._started, self.limit_bytes = threading.Lock(), on_change, _now(), 16 << 20
         self._settings: dict[str, Any] = {}  # Any: a setting is text, a number or a flag
         self._answered: dict[str, str] = {}
@@ -139,19 +146,12 @@ class Hook:
 
     @classmethod
     def from_environment(cls, **explicit: Any) -> Hook:  # noqa: ANN401 - what __init__ takes
-        """Read TRAINMASTER_*, torchrun's and Slurm's variables; what is passed wins. A requeue counts 1000 attempts."""
+        """Read TRAINMASTER_*, torchrun's, Slurm's, MPI's, Kubernetes'; what is passed wins. Requeue: 1000 attempts."""
         env = os.environ.get
-        restarts = env("TORCHELASTIC_RESTART_COUNT", "0"), env("SLURM_RESTART_COUNT", "0")
-        attempt = 1 + int(restarts[0]) + 1000 * int(restarts[1]) if all(map(str.isdecimal, restarts)) else None
-        found = {
-            "directory": env("TRAINMASTER_DIR"),
-            "job": env("TRAINMASTER_JOB", env("SLURM_JOB_ID")),
-            "rank": env("RANK", env("SLURM_PROCID")),
-            "world_size": env("WORLD_SIZE", env("SLURM_NTASKS")),
-            "local_rank": env("LOCAL_RANK", env("SLURM_LOCALID")),
-            "attempt": env("TRAINMASTER_ATTEMPT", attempt),
-        }
-        return cls(**{**{name: value for name, value in found.items() if value is not None}, **explicit})
+        said = {name: [v for v in map(env, names.split()) if v and v != "none"] for name, names in _VARIABLES.items()}
+        counts = [env("TORCHELASTIC_RESTART_COUNT", "0"), env("SLURM_RESTART_COUNT", "0")]
+        said["attempt"] += [str(1 + int(counts[0]) + 1000 * int(counts[1]))] if all(map(str.isdecimal, counts)) else []
+        return cls(**{**{name: values[0] for name, values in said.items() if values}, **explicit})
 
     def step(self, step: int) -> _Step:
         """Begin a step, in a `with`; it is written when it ends well."""

@@ -4,8 +4,8 @@ from typing import get_args
 
 from schemas.telemetry import Entity, Event, SampleFrame
 from streams.agents.assemble import Assembler
+from streams.agents.finding import Sample
 from streams.agents.rank_file import Line, Source
-from streams.agents.sampling import Sample
 from streams.agents.stamp import Stamp
 from streams.agents.tail import Read
 

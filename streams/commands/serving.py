@@ -2,20 +2,24 @@
 
 import asyncio
 import logging
+import os
+import signal
 from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 
 from playbooks.load import BadPlaybook
 from streams.agents.http_link import HttpLink
 from streams.agents.link import Link
-from streams.agents.node import run_agent
+from streams.agents.node import NodeAgent, Rhythm
+from streams.agents.node_sources import node_sources, node_watchers
 from streams.commands.output import fail, say
 from streams.feed.gate import OpenToEveryone
 from streams.ports.real_ports import BadPorts
 from streams.serve import Service
-from streams.settings import BadSettings, Settings, load_settings
+from streams.settings import BadSettings, FollowedLog, Settings, load_settings
 
 Config = Annotated[
     Path | None, typer.Option("--config", help="TOML file; without it trainmaster.toml, if there is one.")
@@ -64,24 +68,42 @@ def run(
 
 def agent(
     directory: Annotated[Path, typer.Option("--dir", help="Folder that the trainers' hooks write to.")],
-    node: Annotated[str, typer.Option(help="Name of this node.")],
+    node: Annotated[str, typer.Option(help="Name of this node.")] = "",
     url: Annotated[str, typer.Option(help="Address of the server.")] = "http://127.0.0.1:8420",
     spool: Annotated[Path, typer.Option(help="Folder for records while the server is away.")] = Path(
         ".trainmaster/spool"
     ),
-    every: Annotated[float, typer.Option(help="Seconds from one sample of the host to the next.")] = 5.0,
+    every: Annotated[float | None, typer.Option(help="Seconds from one sample of the node to the next.")] = None,
     kafka: Annotated[bool, typer.Option("--kafka", help="Speak to Kafka itself instead of a server.")] = False,
+    scrape: Annotated[list[str] | None, typer.Option(help="An exporter's page; may be given again.")] = None,
+    log: Annotated[list[str] | None, typer.Option(help="A log to follow, or a pattern; may be given again.")] = None,
+    job: Annotated[str, typer.Option(help="The job of those logs, where no hook runs on this node.")] = "",
+    attempt: Annotated[int, typer.Option(min=0, help="The start number of that job.")] = 1,
     config: Config = None,
 ) -> None:
     """The node agent: the trainers' steps to the pipeline, the pipeline's wishes to the trainers."""
     log_to_stderr()
-    settings = settings_or_fail(config)
+    settings, name = settings_or_fail(config), node or os.uname().nodename
+    rhythm = Rhythm(sample_every=every or settings.agent.every)
     try:
-        asyncio.run(run_agent(directory, node, _link(settings, url, kafka, node), spool, every))
-    except BadSettings as fault:
+        link = _link(settings, url, kafka, name)
+        logs = [FollowedLog(path=path, job=job, attempt=attempt) for path in log or ()]
+        pages = [*settings.agent.scrape, *(scrape or ())]
+        sources = node_sources(settings.agent.model_copy(update={"scrape": pages}))
+        watchers = node_watchers(settings.agent, logs, spool, sources.get("gpu"))
+        made = NodeAgent(directory, name, link, spool, rhythm=rhythm, sources=sources, watchers=watchers)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_until_stopped(made))
+    except (BadSettings, OSError, ValueError) as fault:
         fail(str(fault))
     except KeyboardInterrupt:
         say("stopped")
+
+
+async def _until_stopped(agent: NodeAgent) -> None:
+    """Run an agent; asked to terminate it hands on what it has, and the rest goes to the spool."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.stop)
+    await agent.run()
 
 
 def _link(settings: Settings, url: str, kafka: bool, node: str) -> Link:

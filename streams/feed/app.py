@@ -1,17 +1,22 @@
 """The feed as one ASGI app over the stores."""
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Protocol
 
 from fastapi import APIRouter, FastAPI
 
+from schemas.ids import derived_id
+from streams.clock import unix_seconds
 from streams.feed import problems
 from streams.feed.control import ControlDocuments
+from streams.feed.foreign import Foreign
 from streams.feed.gate import Gate
 from streams.feed.incidents import Incidents
 from streams.feed.ingest import Ingest
 from streams.feed.jobs import Jobs
+from streams.feed.metrics import Metrics
 from streams.feed.operator import Operator
 from streams.feed.page import Page
 from streams.feed.requests import Requests
@@ -37,6 +42,7 @@ def create_app(
     *,
     wake: Callable[[], None],
     token: str | None = None,
+    boot: str = "",
 ) -> FastAPI:
     """Build the app: REST and stream under /api/v1, health beside it, the page at /.
 
@@ -45,12 +51,16 @@ def create_app(
         health: the routes that say how the process is.
         wake: called on the event loop's thread whenever something came in; must not wait.
         token: what callers of /api must present as a bearer token; None serves this machine alone.
+        boot: id of this start of the server; "" makes one of the clock.
     """
+    boot = boot or derived_id("feed", unix_seconds(), os.getpid())
     operator = Operator(intake, numbers, wake)
     closing = threading.Event()
     api = APIRouter(prefix="/api/v1")
     for routes in (
         Ingest(intake, archive, wake),
+        Metrics(intake, wake, boot),
+        Foreign(intake, wake),
         Incidents(archive, operator),
         Requests(archive, leases, operator),
         ControlDocuments(archive),

@@ -25,6 +25,19 @@ async def read_body(request: Request) -> bytes:
     return await run_in_threadpool(_unzip, body) if "gzip" in encoding else body
 
 
+async def read_packed(request: Request, encoding: str) -> bytes:
+    """Read a body of at most 16 MiB as it was packed.
+
+    Raises:
+        Problem: it is larger (413), or packed in another way (415).
+    """
+    said = request.headers.get("content-encoding", "").strip().lower()
+    if said != encoding:
+        fault = FieldFault("header.content-encoding", f"{encoding} is expected, not {said!r}")
+        raise Problem(415, fault.detail, errors=[fault], headers={"Accept-Encoding": encoding})
+    return await _read(request)
+
+
 async def _read(request: Request) -> bytes:
     announced = request.headers.get("content-length", "0")
     if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:

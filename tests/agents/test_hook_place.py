@@ -27,6 +27,10 @@ TRAINER = Path(trainer_module.__file__)
         ({"SLURM_PROCID": "3", "RANK": "4", "SLURM_RESTART_COUNT": "1"}, {}, "job/attempt-1001/rank-0004.jsonl"),
         ({"TRAINMASTER_ATTEMPT": "9", "TORCHELASTIC_RESTART_COUNT": "2"}, {}, "job/attempt-9/rank-0000.jsonl"),
         ({"TORCHELASTIC_RESTART_COUNT": "many"}, {}, "job/attempt-1/rank-0000.jsonl"),
+        ({"TORCHELASTIC_RUN_ID": "none", "RANK": "1"}, {}, "job/attempt-1/rank-0001.jsonl"),
+        ({"TORCHELASTIC_RUN_ID": "wm-64", "RANK": "1"}, {}, "wm-64/attempt-1/rank-0001.jsonl"),
+        ({"JOB_NAME": "pods", "JOB_COMPLETION_INDEX": "6"}, {}, "pods/attempt-1/rank-0006.jsonl"),
+        ({"OMPI_COMM_WORLD_RANK": "2"}, {}, "job/attempt-1/rank-0002.jsonl"),
     ],
 )
 def test_the_environment_places_the_hook(
@@ -35,7 +39,7 @@ def test_the_environment_places_the_hook(
     """Launchers' variables say which rank of which attempt it is; what is passed wins."""
     for name in [name for name in os.environ if name.startswith(("SLURM_", "TORCHELASTIC_", "TRAINMASTER_"))]:
         monkeypatch.delenv(name)
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "JOB_NAME", "JOB_COMPLETION_INDEX", "OMPI_COMM_WORLD_RANK"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"TRAINMASTER_DIR": str(tmp_path), **environment}.items():
         monkeypatch.setenv(name, value)

@@ -14,10 +14,10 @@ from schemas.action import Control, Setting
 from schemas.telemetry import SampleFrame
 from streams.agents.control_file import control_path
 from streams.agents.delivery import Limits
+from streams.agents.finding import Sample, Source
 from streams.agents.http_link import HttpLink
 from streams.agents.node import NodeAgent, Rhythm
 from streams.agents.ranks import Ranks
-from streams.agents.sampling import Sample, Source
 from streams.agents.stamp import Stamp
 from streams.agents.trainer import Hook
 from tests.agents.recording import RecordingServer, delivering, run, until
@@ -180,6 +180,7 @@ def test_an_outage_and_a_restart_lose_no_line(tmp_path: Path) -> None:
 AGENT = """
 import asyncio, sys
 from pathlib import Path
+from streams.agents.finding import Sample, Source
 from streams.agents.http_link import HttpLink
 from streams.agents.node import run_agent
 folder = Path(sys.argv[1])

@@ -1,0 +1,191 @@
+"""Following logs of trainers and launchers: new ones, rotated and truncated ones, and an agent that starts anew."""
+
+import contextlib
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from glob import glob
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from streams.agents.finding import Finding, Happening, LoggedStep, Of, Sample
+from streams.agents.logs.reader import LogReader
+from streams.agents.whole_file import write_whole
+from streams.clock import local_zone, unix_seconds
+
+CHUNK_BYTES = 1 << 20
+MOST_OF_A_KIND = 100
+"""Events of one kind from one look; in a flood the first are told and the rest is counted."""
+_MOST_FILES = 256
+
+
+class _Followed(Struct):
+    """One file that is being read; it stays open, so that its end is read though it was renamed or removed."""
+
+    path: str
+    file: int
+    reader: LogReader
+    offset: int
+    quiet: bool = False
+
+
+class _Place(Struct, frozen=True):
+    """How far a file has been read, for the next start of the agent."""
+
+    path: str
+    offset: int
+
+
+class LogTail:
+    """Reads what is new in the files of some patterns.
+
+    A file that is there when the first agent starts is read from its end, one that comes later from its beginning. One
+    that is renamed or removed is read to its end before a new one of that name.
+
+    Args:
+        patterns: paths with `*` and `?`.
+        job: to whom the lines belong; "" means the jobs that run on the node.
+        attempt: start number of that job.
+        state: where to remember how far the files were read; None forgets it.
+        clock: gives Unix seconds.
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[str],
+        *,
+        job: str = "",
+        attempt: int = 1,
+        state: Path | None = None,
+        clock: Callable[[], float] = unix_seconds,
+    ) -> None:
+        self._patterns, self._job, self._attempt = tuple(patterns), job, attempt
+        self._state, self._clock, self._zone = state, clock, local_zone()
+        self._files: dict[int, _Followed] = {}
+        self._places = _load(state)
+        self._saved = dict(self._places)
+        self._told: set[str] = set()
+        if not self._places:
+            self._places = {inode: _Place(path, size) for inode, (path, size) in self._present().items()}
+
+    def __call__(self) -> Sequence[Finding]:
+        """Look once at every file."""
+        present = self._present()
+        findings: list[Finding] = []
+        for inode in [inode for inode in self._files if inode not in present]:
+            findings += self._finish(inode)
+        for inode, (path, size) in present.items():
+            if inode in self._files or self._open(inode, path):
+                findings += self._read(inode, size)
+        self._save()
+        findings = [*_without_floods(findings), *self._unread()]
+        return [self._of(finding) for finding in findings]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for followed in self._files.values():
+            os.close(followed.file)
+        self._files = {}
+
+    def _present(self) -> dict[int, tuple[str, int]]:
+        found: dict[int, tuple[str, int]] = {}
+        for path in sorted({path for pattern in self._patterns for path in glob(pattern, recursive=True)}):
+            with contextlib.suppress(OSError):
+                state = os.stat(path)
+                if stat.S_ISREG(state.st_mode) and len(found) < _MOST_FILES:
+                    found[state.st_ino] = (path, state.st_size)
+        return found
+
+    def _open(self, inode: int, path: str) -> bool:
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        if os.fstat(file).st_ino != inode:
+            os.close(file)
+            return False  # it was put aside just now; the next look finds both
+        place = self._places.get(inode)
+        self._files[inode] = _Followed(path, file, LogReader(self._zone), place.offset if place else 0)
+        return True
+
+    def _read(self, inode: int, size: int) -> list[Finding]:
+        followed = self._files[inode]
+        findings: list[Finding] = []
+        if size < followed.offset:
+            findings += followed.reader.finish(self._clock())
+            followed.reader, followed.offset = LogReader(self._zone), 0  # it was truncated: it begins anew
+        chunk = _chunk(followed)
+        if chunk:
+            followed.quiet = False
+            return [*findings, *followed.reader.feed(chunk, self._clock())]
+        if not followed.quiet:
+            followed.quiet = True
+            findings += followed.reader.flush()
+        return findings
+
+    def _finish(self, inode: int) -> list[Finding]:
+        """Read the rest of a file that has no such name any more."""
+        followed = self._files.pop(inode)
+        findings: list[Finding] = []
+        while chunk := _chunk(followed):
+            findings += followed.reader.feed(chunk, self._clock())
+        os.close(followed.file)
+        return [*findings, *followed.reader.finish(self._clock())]
+
+    def _unread(self) -> Iterator[Happening]:
+        """Say once for every format that some of its lines cannot be read, with one of them."""
+        for file in self._files.values():
+            for name, samples in file.reader.samples.items():
+                if name not in self._told:
+                    self._told.add(name)
+                    data = {"level": "info", "what": "cannot be read", "format": name, "file": file.path}
+                    yield Happening(event="log.line", data=data, text=samples[0])
+
+    def _of(self, finding: Finding) -> Finding:
+        if self._job and isinstance(finding, Sample | Happening | LoggedStep):
+            return Of(self._job, self._attempt, finding)
+        return finding
+
+    def _save(self) -> None:
+        if self._state is None:
+            return
+        places = {inode: _Place(file.path, file.offset) for inode, file in self._files.items()}
+        if places != self._saved:
+            write_whole(self._state, msgspec.json.encode(places))
+            self._saved = places
+
+
+def _without_floods(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Let the first events of each kind through and count the rest."""
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        if isinstance(finding, Happening):
+            seen[finding.event] += 1
+            if seen[finding.event] > MOST_OF_A_KIND:
+                continue
+        yield finding
+    for event, count in seen.items():
+        if count > MOST_OF_A_KIND:
+            data = {"level": "warning", "what": "flood", "event": event, "left_out": count - MOST_OF_A_KIND}
+            yield Happening(event="log.line", data=data, text=f"{count} events {event} in one look")
+
+
+def _chunk(followed: _Followed) -> bytes:
+    try:
+        chunk = os.pread(followed.file, CHUNK_BYTES, followed.offset)
+    except OSError:
+        return b""
+    followed.offset += len(chunk)
+    return chunk
+
+
+def _load(state: Path | None) -> dict[int, _Place]:
+    if state is None:
+        return {}
+    try:
+        return msgspec.json.decode(state.read_bytes(), type=dict[int, _Place])
+    except (OSError, msgspec.DecodeError):
+        return {}

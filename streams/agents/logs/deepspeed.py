@@ -1,0 +1,59 @@
+"""DeepSpeed: speed and steps of its timer, skipped steps of the loss scaler, memory pressure, saves."""
+
+import re
+from collections.abc import Sequence
+
+from schemas.telemetry import Reading
+from streams.agents.finding import Finding, Happening, LoggedStep
+from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.numbers import number
+
+_TIMER = re.compile(
+    r"(?:global_step=|\] +\d+/)(\d+), RunningAvgSamplesPerSec=([^,]+)(?:, CurrSamplesPerSec=([^,\s]+))?"
+)
+_LOG = re.compile(r"step=(\d+), skipped=(\d+), lr=\[([^,\]]*)")
+_OVERFLOW = re.compile(r"OVERFLOW!.*?Attempted loss scale: ([\d.e+]+), (?:reducing to ([\d.e+]+)|but hysteresis)")
+_FLUSHES = re.compile(r"(\d+) pytorch allocator cache flushes since last step")
+_SAVE = re.compile(r"Checkpoint (?:global_step)?(\d+) is about to be saved|Saving model checkpoint: ")
+
+
+class DeepSpeed:
+    """Reads its lines; those without a step of their own speak of the last step printed."""
+
+    needles = ("SamplesPerSec=", "OVERFLOW!", "kipped=", "ytorch allocator cache", "Checkpoint global")
+
+    def __init__(self) -> None:
+        self._steps, self._logs = Steps(), Steps()
+        self._skipped = 0.0
+        self._last = 0
+
+    def read(self, line: Line) -> Sequence[Finding] | None:
+        """Read one line."""
+        text = line.text
+        if found := _TIMER.search(text):
+            return [self._timer(found, line)]
+        if found := _LOG.search(text):
+            return [self._log(found, line)]
+        if found := _OVERFLOW.search(text):
+            scale = number(found[2] or found[1])
+            return [LoggedStep(step=self._last, values={"skipped": 1.0, "loss_scale": scale}, time=line.time)]
+        if found := _FLUSHES.search(text):
+            return [LoggedStep(step=self._last, values={"allocator_flushes": float(found[1])}, time=line.time)]
+        if found := _SAVE.search(text):
+            step = int(found[1]) if found[1] else self._last
+            return [Happening(event="checkpoint.begin", data={"step": step}, text=text, time=line.time)]
+        return None if "SamplesPerSec=" in text or "OVERFLOW!" in text else []
+
+    def _timer(self, found: re.Match[str], line: Line) -> LoggedStep:
+        self._last = int(found[1])
+        values: dict[str, Reading] = {"samples_per_second_mean": number(found[2])}
+        if found[3]:
+            values["samples_per_second"] = number(found[3])
+        return self._steps.step(self._last, values, line.time)
+
+    def _log(self, found: re.Match[str], line: Line) -> LoggedStep:
+        """The count of skipped steps grows; a flag is raised where it grew since the line before."""
+        self._last, skipped = int(found[1]), float(found[2])
+        grew, self._skipped = skipped > self._skipped, skipped
+        values: dict[str, Reading] = {"learning_rate": number(found[3]), "skipped": float(grew)}
+        return self._logs.step(self._last, values, line.time)

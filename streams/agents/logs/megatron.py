@@ -1,0 +1,168 @@
+"""Megatron-LM and its forks: one line per logged iteration, validation, saves, and planned exits."""
+
+import re
+from collections.abc import Sequence
+
+from schemas.telemetry import Reading
+from streams.agents.finding import Finding, Happening, LoggedStep
+from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.numbers import number
+
+_HEAD = re.compile(r"iteration +(\d+)/ *\d+ *\|")
+_VALIDATION = re.compile(
+    r"valid(?:ation)? loss at iteration +(\d+)(?: +\[([^\]]+)\])?.*?\| *(?:lm loss value|lm loss): *([^| ]+)"
+)
+_SAVING = re.compile(r"(saving|saved) checkpoint at iteration +(\d+)")
+_TIMER = re.compile(r"save-checkpoint: *([\d.]+)")
+_EXIT = re.compile(r"\[exiting program after ([\d.]+) minutes\]")
+_MOST_PARTS = 6
+_TOKENS, _SAMPLES = "consumed tokens", "consumed samples"
+_SIGNALS = {
+    "lm loss": ("loss", 1.0),
+    "grad norm": ("grad_norm", 1.0),
+    "params norm": ("params_norm", 1.0),
+    "learning rate": ("learning_rate", 1.0),
+    "loss scale": ("loss_scale", 1.0),
+    "global batch size": ("batch_size", 1.0),
+    "elapsed time per iteration (ms)": ("step_seconds", 1e-3),
+    "elapsed time per iteration (s)": ("step_seconds", 1.0),
+    "throughput per GPU (TFLOP/s/GPU)": ("tflops", 1.0),
+    "TFLOPs": ("tflops", 1.0),
+    "samples per second": ("samples_per_second", 1.0),
+    "tokens per GPU (tokens/s/GPU)": ("tokens_per_second_per_gpu", 1.0),
+    "actual seqlen": ("sequence_length", 1.0),
+    "number of skipped iterations": ("skipped", 1.0),
+    "consumed tokens": (_TOKENS, 1.0),
+    "consumed samples": (_SAMPLES, 1.0),
+}
+Column = tuple[int, str, str, float]
+"""Which part of a line, how it begins, the signal it gives, and the factor to the signal's unit."""
+
+
+class Megatron:
+    """Reads the iterations; a line that was wrapped when it was pasted or printed is put together again."""
+
+    needles = ("| consumed samples", "| lm loss", "kpoint at iteration", "-checkpoint:", "xiting program after")
+
+    def __init__(self) -> None:
+        self._steps = Steps()
+        self._columns: list[Column] = []
+        self._width = 0
+        self._tokens: tuple[int, float] | None = None
+        self._saving: dict[int, float] = {}
+        self._saved: int | None = None
+        self._open: list[str] = []
+        self._first: Line | None = None
+
+    def read(self, line: Line) -> Sequence[Finding] | None:
+        """Read one line; an iteration that does not end here is kept open."""
+        head = _HEAD.search(line.text)
+        if head is not None:
+            if not line.text.rstrip().endswith("|"):
+                self._open, self._first = [line.text], line
+                return []
+            return [self._iteration(head, line.text, line)]
+        return self._other(line)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a record has begun."""
+        return bool(self._open)
+
+    def goes_on(self, line: Line) -> bool:
+        """Take the rest of a wrapped iteration: it begins nothing of its own, and ends with a bar."""
+        if not self._open or len(self._open) >= _MOST_PARTS or _HEAD.search(line.text) or "|" not in line.text:
+            return False
+        if self._open[-1].rstrip().endswith("|"):
+            return False
+        self._open.append(line.text)
+        return True
+
+    def complete(self) -> Sequence[Finding]:
+        """Read the iteration that was open, whole or not."""
+        if not self._open or self._first is None:
+            return []
+        text, line = "".join(self._open), self._first
+        self._open, self._first = [], None
+        head = _HEAD.search(text)
+        return [self._iteration(head, text, line)] if head else []
+
+    def _iteration(self, head: re.Match[str], text: str, line: Line) -> LoggedStep:
+        values = self._values(text[head.end() :])
+        step = int(head[1])
+        if "skipped" in values:
+            values["skipped"] = float((values["skipped"] or 0.0) > 0)
+        self._count_tokens(step, values.pop(_TOKENS, None), values.pop(_SAMPLES, None), values)
+        return self._steps.step(step, values, line.time if head.start() > 1 else None, mean=True)
+
+    def _values(self, text: str) -> dict[str, Reading]:
+        """Read the fields; one run prints the same ones in the same order, which makes them quick to read."""
+        parts = text.split("|")
+        if len(parts) != self._width or not all(parts[place].startswith(name) for place, name, _, _ in self._columns):
+            self._columns, self._width = _columns(parts), len(parts)
+        values: dict[str, Reading] = {}
+        for place, name, signal, factor in self._columns:
+            printed = parts[place][len(name) :]
+            try:
+                values[signal] = float(printed) * factor
+            except ValueError:
+                if (value := number(printed)) is not None:
+                    values[signal] = value * factor
+        return values
+
+    def _count_tokens(self, step: int, total: Reading, samples: Reading, values: dict[str, Reading]) -> None:
+        """Tell the tokens of one step from the growth of the total; on the first line, from its mean per sample."""
+        batch = values.get("batch_size")
+        if total is None or not samples or not batch:
+            return
+        tokens = total / samples * batch
+        if self._tokens is not None and step > self._tokens[0] and total > self._tokens[1]:
+            tokens = (total - self._tokens[1]) / (step - self._tokens[0])
+        self._tokens = (step, total)
+        values["tokens"] = float(round(tokens))
+        if "sequence_length" not in values:
+            values["sequence_length"] = float(round(tokens / batch))
+
+    def _other(self, line: Line) -> Sequence[Finding] | None:
+        if found := _SAVING.search(line.text):
+            return [self._save(found[1], int(found[2]), line)]
+        if found := _VALIDATION.search(line.text):
+            name = f"valid_loss.{found[2]}" if found[2] else "valid_loss"
+            return [LoggedStep(step=int(found[1]), values={name: number(found[3])}, time=line.time)]
+        if found := _TIMER.search(line.text):
+            return self._timed(float(found[1]) / 1e3, line)
+        if found := _EXIT.search(line.text):
+            data = {"reason": "time_limit", "exit_code": 0, "minutes": number(found[1])}
+            return [Happening(event="attempt.ended", data=data, text=line.text, time=line.time)]
+        unread = "loss at iteration" in line.text or "elapsed time per iteration" in line.text
+        return None if unread else []
+
+    def _save(self, word: str, step: int, line: Line) -> Happening:
+        now = line.moment
+        if word == "saving":
+            self._saving, self._saved = {step: now}, None
+            return Happening(event="checkpoint.begin", data={"step": step, "mode": "sync"}, time=line.time)
+        data: dict[str, float | int | str] = {"step": step, "mode": "sync"}
+        spent = now - self._saving.pop(step, now)
+        if spent > 0:
+            data["seconds"] = data["pause_seconds"] = round(spent, 3)
+        else:
+            self._saved = step  # both lines came at once: the timer's line may tell
+        return Happening(event="checkpoint.end", data=data, time=line.time)
+
+    def _timed(self, seconds: float, line: Line) -> Sequence[Finding]:
+        if self._saved is None:
+            return []
+        data = {"step": self._saved, "mode": "sync", "seconds": seconds, "pause_seconds": seconds}
+        self._saved = None
+        return [Happening(event="checkpoint.end", data=data, time=line.time)]
+
+
+def _columns(parts: list[str]) -> list[Column]:
+    """Find the fields that give a signal."""
+    columns = []
+    for place, part in enumerate(parts):
+        name, colon, _ = part.partition(":")
+        if colon and name.strip() in _SIGNALS:
+            columns.append((place, name + colon, *_SIGNALS[name.strip()]))
+    return columns

@@ -1,0 +1,69 @@
+"""torchtitan: `step: 22  loss:  2.91027  grad_norm:  0.5926  memory: ...  tps: 7,094  tflops: 0.51  mfu: 0.16%`."""
+
+import re
+from collections.abc import Sequence
+
+from schemas.telemetry import Reading
+from streams.agents.finding import Finding, Happening
+from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.numbers import number
+
+_STEP = re.compile(r"step: *(\d+) +loss: ")
+_FIELD = re.compile(r"\b(loss|grad_norm|tps|tflops|mfu|memory|validate_loss|lr): *(\S+)")
+_SAVED = re.compile(r"Finished saving the checkpoint.*?in ([\d.]+) seconds")
+_COLLECTED = re.compile(r"\[GC\] .*?([\d.]+) seconds")
+Data = dict[str, str | int | float]
+_SIGNALS = {
+    "loss": "loss",
+    "grad_norm": "grad_norm",
+    "tps": "tokens_per_second_per_gpu",
+    "tflops": "tflops",
+    "mfu": "mfu",
+    "memory": "hbm_peak_bytes",
+    "lr": "learning_rate",
+}
+
+
+class Torchtitan:
+    """Reads the steps of the first rank that speaks: where every rank prints, the others say the same."""
+
+    needles = (")  tps: ", "(or staging if async", "[GC] ")
+
+    def __init__(self) -> None:
+        self._steps = Steps()
+        self._speaker: int | None = None
+
+    def read(self, line: Line) -> Sequence[Finding] | None:
+        """Read one line."""
+        if found := _STEP.search(line.text):
+            return self._step(found, line)
+        if found := _SAVED.search(line.text):
+            seconds = float(found[1])
+            data: Data = {"step": max(0, self._steps.last), "seconds": seconds, "pause_seconds": seconds}
+            return self._once(line, Happening(event="checkpoint.end", data=data, time=line.time))
+        if "Saving the checkpoint" in line.text:
+            data = {"step": max(0, self._steps.last)}
+            return self._once(line, Happening(event="checkpoint.begin", data=data, time=line.time))
+        if found := _COLLECTED.search(line.text):
+            data = {"level": "info", "seconds": float(found[1]), "what": "garbage collection"}
+            return self._once(line, Happening(event="log.line", data=data, text=line.text.strip(), time=line.time))
+        return None if "step:" in line.text and "loss:" in line.text else []
+
+    def _step(self, found: re.Match[str], line: Line) -> Sequence[Finding]:
+        if not self._speaks(line):
+            return []
+        values: dict[str, Reading] = {
+            _SIGNALS[name]: value
+            for name, text in _FIELD.findall(line.text, found.start())
+            if name in _SIGNALS and (value := number(text)) is not None
+        }
+        return [self._steps.step(int(found[1]), values, line.time)]
+
+    def _once(self, line: Line, happening: Happening) -> Sequence[Finding]:
+        return [happening] if self._speaks(line) else []
+
+    def _speaks(self, line: Line) -> bool:
+        rank = line.rank
+        if self._speaker is None:
+            self._speaker = rank
+        return rank in (None, self._speaker)

@@ -1,0 +1,1 @@
+"""What an installation can see, and whether a run may start: what `doctor` and `preflight` tell."""
