@@ -2,7 +2,7 @@
 
 import typer
 
-from streams.commands import demo, incidents, kafka, policy, records, reference, replaying, serving
+from streams.commands import demo, detecting, incidents, kafka, policy, records, reference, replaying, serving
 
 app = typer.Typer(
     name="trainmaster",
@@ -17,6 +17,7 @@ app.command("act")(kafka.act)
 app.command("api")(kafka.api)
 app.command("agent")(serving.agent)
 app.command("replay")(replaying.replay)
+app.command("detect")(detecting.detect)
 app.command("simulate")(replaying.simulate)
 app.add_typer(incidents.app, name="incidents")
 app.add_typer(policy.app, name="playbooks")

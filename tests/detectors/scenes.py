@@ -6,11 +6,14 @@ import numpy as np
 from msgspec import Struct
 
 from detectors.base import AnyDetector, Floats
+from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
+from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
 from detectors.nonfinite import ABSENT, NAN, NonFinite
 from detectors.silence import Silence
 from detectors.slow_rank import SlowRank
+from detectors.slow_step import SlowStep
 from detectors.spike import Spike
 from detectors.stalled import Stalled
 from detectors.sustained import Sustained
@@ -73,6 +76,29 @@ def _saves(seed: int, noise: float) -> Scene:
     return rows, {(0, 30)}
 
 
+def _stalls(seed: int, noise: float) -> Scene:
+    rows = (1.0 + 0.2 * (np.arange(400) % 2))[:, None] * (1 + noise * _noise(400, 4, seed))
+    rows[159::160, 3] *= 2.5
+    rows[333, 1] *= 2.0
+    rows[260:262, 2] *= 3.0
+    return rows, {(1, 333), (2, 260), (3, 159)}
+
+
+def _steps(seed: int, noise: float) -> Scene:
+    rows = 10.0 + 10.0 * noise * _noise(300, 4, seed)
+    rows[150:, 1] += 5.0
+    rows[200:260, 2] -= 4.0
+    rows[::40, 3] *= 1.5
+    return rows, {(1, 150), (2, 200), (2, 260)}
+
+
+def _records(seed: int, noise: float) -> Scene:
+    rows = np.sin(np.arange(500) / 5.0)[:, None] + noise * np.clip(_noise(500, 4, seed), -2, 2)
+    rows[300, 0] += 3.0
+    rows[350:450, 2] -= 4.0
+    return rows, {(0, 300), (2, 350)}
+
+
 class Case(Struct, frozen=True):
     """A detector, a scene with known truth, and what it claims.
 
@@ -100,6 +126,9 @@ CASES = {
     ),
     "spike": Case(Spike, _spikes, 3.0, scales=((4.0, 0.0), (0.5, 0.0), (-3.0, 0.0))),
     "spike, absolute": Case(lambda: Spike(worth=0.0), _spikes, 3.0, scales=((4.0, 64.0), (0.25, -16.0))),
+    "slow_step": Case(SlowStep, _stalls, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
+    "change_point": Case(ChangePoint, _steps, 3.0, scales=((4.0, 32.0), (0.25, -8.0), (-2.0, 1.0))),
+    "extreme": Case(lambda: Extreme(margin=0.2), _records, 3.0, scales=((4.0, 0.0), (-2.0, 0.0))),
     "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
     "sustained": Case(lambda: Sustained(limit=0.5, rows=10), _hot, 0.0),
     "nonfinite": Case(NonFinite, _broken, 0.0),
