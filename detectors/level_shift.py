@@ -1,5 +1,7 @@
 """A signal that has settled on another level than its own past."""
 
+import math
+
 import numpy as np
 
 from detectors.base import Alarm, Flags, Floats, Ints, check_row, require
@@ -14,8 +16,6 @@ DATED = 30
 """Healthy rows that the dating sees before the excursion began."""
 SIDES = np.array([1.0, -1.0])
 SUREST = 100.0
-SURE = 12.0
-"""Least surprise of a shift, in natural logarithms."""
 
 
 class LevelShiftMemory(BaselineMemory):
@@ -65,6 +65,8 @@ class LevelShift:
         drift: slack per row, in standard deviations, 0 to 3; half of the smallest shift found in noise.
         threshold: excursion that raises a suspicion, in standard deviations; one row counts for at most 3 less drift.
         margin: how much further than any healthy stretch of the same length, 1.2 is 20 %.
+        between: rows between two false alarms of one series, at least; `detectors.alarm_rate` gives it from alarms per
+            job-week. A shift must be so unlikely by the series' own past, so real ones are far rarer than that.
 
     Input: the signal's unit, NaN = no reading. A row that must neither teach nor alarm (a checkpoint, a warm-up, a
         phase that was announced) is fed as NaN.
@@ -95,16 +97,19 @@ class LevelShift:
         drift: float = 1.0,
         threshold: float = 8.0,
         margin: float = 1.2,
+        between: float = 160_000.0,
     ) -> None:
         require(recent >= 2, "recent", "at least 2 rows")
         require(warmup >= 2 * recent, "warmup", "at least twice `recent`")
         require(0 <= drift < CLIP, "drift", f"0 to {CLIP}")
         require(threshold > 0, "threshold", "more than 0")
         require(margin >= 1, "margin", "at least 1")
+        require(between > 1, "between", "more than 1 row")
         self.healthy = Baseline(worth, floor, warmup, window, lag=recent)
         self.worth, self.floor = self.healthy.worth, self.healthy.floor
         self.warmup, self.window, self.recent = warmup, window, recent
-        self.drift, self.threshold, self.margin = drift, threshold, margin
+        self.drift, self.threshold, self.margin, self.between = drift, threshold, margin, between
+        self.sure = math.log(between)
 
     def blank(self, width: int) -> LevelShiftMemory:
         """Make the memory of `width` series; refuse `worth` or `floor` arrays of another width."""
@@ -200,7 +205,10 @@ class LevelShift:
         onset = start + date_shift(values[start:])[0]
         height = float(np.median(excursion[onset:]))
         spread = float(memory.spread[series])
-        if height < needed or surprise(excursion[:onset] / spread, excursion[onset:] / spread, height / spread) < SURE:
+        if (
+            height < needed
+            or surprise(excursion[:onset] / spread, excursion[onset:] / spread, height / spread) < self.sure
+        ):
             return None
         self._open(memory, series, side, values[onset:], needed)
         memory.onset[series] = rows[onset]

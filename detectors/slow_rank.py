@@ -88,8 +88,8 @@ class SlowRank:
     Output: an alarm per slow rank: `before` the peers' median seconds and `after` its own, since the onset. Numbers:
         `ratio`, `z` (standard deviations from its peers or its past), `share` of slow rows in the look, `step_share`
         (of the slowest rank's time, what the job would save if this rank worked like its peers), `relative_score`
-        (its peers' time over its own, 0..1, as NVIDIA's Resiliency Extension gives it; 1 is as fast as they are). A revision when its
-        excess has grown by half and is over `ratio`; one with `over` when it is like the others again.
+        (its peers' time over its own, 0..1, as NVIDIA's Resiliency Extension gives it; 1 is as fast as they are). A
+        revision when its excess has grown by half and is over `ratio`; one with `over` when it is like the others.
     Cost: O(ranks) per row, and O(ranks steady) every twentieth. Memory: 4 `steady` numbers a rank.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
     Source: the rule "over peers of the same stage in more than half of the steps" was right on three traces of real

@@ -72,7 +72,15 @@ def test_grades_follow_the_margin() -> None:
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("sure", 0.0), ("least", 1), ("warmup", 11), ("window", 19), ("worth", -0.1), ("floor", float("nan"))],
+    [
+        ("sure", 0.0),
+        ("least", 1),
+        ("warmup", 5),
+        ("window", 7),
+        ("longest", 100),
+        ("worth", -0.1),
+        ("floor", float("nan")),
+    ],
 )
 def test_parameters_are_checked_when_built(parameter: str, value: float) -> None:
     """A parameter out of range is refused by name."""

@@ -122,6 +122,7 @@ def test_limits_of_another_width_are_refused(name: str) -> None:
         ("drift", lambda: LevelShift(drift=3.0)),
         ("threshold", lambda: LevelShift(threshold=0.0)),
         ("margin", lambda: LevelShift(margin=0.5)),
+        ("between", lambda: LevelShift(between=1.0)),
     ],
 )
 def test_parameters_are_checked_when_built(parameter: str, make: Callable[[], LevelShift]) -> None:
