@@ -3,6 +3,7 @@
 from detectors.base import AnyDetector
 from detectors.catalogue import DETECTORS
 from detectors.change_point import ChangePoint
+from detectors.counter_rate import CounterRate
 from detectors.level_shift import LevelShift
 from detectors.slow_step import SlowStep
 from detectors.spike import Spike
@@ -20,12 +21,14 @@ def fitting(signal: Signal | None) -> tuple[str, ...]:
     >>> fitting(None)
     ('level_shift', 'nonfinite')
     """
+    if signal is not None and signal.kind == "counter":
+        return ("counter_rate",)
     if signal is None:
         return ("level_shift", "nonfinite")
     if signal.name in DRIFTING:
         return ("spike", "nonfinite")
     if is_step_time(signal):
-        return ("slow_step", "level_shift", "nonfinite")
+        return ("slow_step", "level_shift", "periodic", "nonfinite")
     return ("level_shift", "nonfinite")
 
 
@@ -44,6 +47,8 @@ def fitted(name: str, signal: Signal | None) -> AnyDetector:
         return SlowStep(floor=STALL_SECONDS)
     if name == "spike" and signal is not None:
         return Spike(worth=signal.worth, floor=signal.floor)
+    if name == "counter_rate" and signal is not None:
+        return CounterRate(floor=signal.floor)
     return DETECTORS[name]()
 
 
