@@ -174,6 +174,8 @@ class CounterRate:
         ended = np.flatnonzero(slower & (memory.calm >= self.calm))
         alarms = [self._alarm(memory, int(memory.ended[one]), int(one), over=True) for one in ended]
         memory.onset[ended] = -1
+        # Half of it is believed: what comes again and again is the habit of this counter, one outage is not.
+        memory.most[ended] = np.maximum(memory.most[ended], memory.reported[ended] / 2)
         return alarms
 
     def _alarm(self, memory: CounterRateMemory, index: int, one: int, over: bool) -> Alarm:
