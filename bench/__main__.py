@@ -4,11 +4,34 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import calm, hook_cost, line_speed
+from bench import (
+    blame,
+    calm,
+    change_points,
+    delay_bound,
+    detector_speed,
+    hook_cost,
+    injected_slow_rank,
+    line_speed,
+    step_times,
+    streaming_anomalies,
+)
 from bench.table import Table, machine, show
 
-ALONE: dict[str, Callable[[], Table]] = {"line_speed": line_speed.run, "hook_cost": hook_cost.run}
-ON_DATA: dict[str, Callable[[Path], Table]] = {"calm": calm.run}
+ALONE: dict[str, Callable[[], Table]] = {
+    "line_speed": line_speed.run,
+    "hook_cost": hook_cost.run,
+    "detector_speed": detector_speed.run,
+    "delay_bound": delay_bound.run,
+}
+ON_DATA: dict[str, Callable[[Path], Table]] = {
+    "calm": calm.run,
+    "step_times": step_times.run,
+    "change_points": change_points.run,
+    "streaming_anomalies": streaming_anomalies.run,
+    "blame": blame.run,
+    "injected_slow_rank": injected_slow_rank.run,
+}
 
 
 def main() -> None:
