@@ -5,6 +5,7 @@ from collections.abc import Callable
 from detectors.base import AnyDetector
 from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
+from detectors.continuity import Continuity
 from detectors.counter_rate import CounterRate
 from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
@@ -21,6 +22,7 @@ from detectors.trend import Trend
 DETECTORS: dict[str, Callable[[], AnyDetector]] = {
     "change_point": ChangePoint,
     "checkpoint": Checkpoint,
+    "continuity": Continuity,
     "counter_rate": CounterRate,
     "extreme": Extreme,
     "level_shift": LevelShift,

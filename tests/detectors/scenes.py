@@ -8,6 +8,7 @@ from msgspec import Struct
 from detectors.base import AnyDetector, Floats
 from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
+from detectors.continuity import Continuity
 from detectors.counter_rate import CounterRate
 from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
@@ -113,6 +114,14 @@ def _counts(seed: int, noise: float) -> Scene:
     return rows, {(0, 150), (2, 200)}
 
 
+def _cursors(seed: int, noise: float) -> Scene:
+    stride = np.array([1.0, 512.0, 0.25, 8.0])
+    rows = stride * (np.arange(200)[:, None] + noise * _noise(200, 4, seed))
+    rows[100:, 1] -= 512.0 * 40
+    rows[150:, 2] += 0.25 * 30
+    return rows, {(1, 100), (2, 150)}
+
+
 def _leaks(seed: int, noise: float) -> Scene:
     rows = 100.0 + 20.0 * noise * _noise(400, 4, seed)
     rows[:, 1] = 100.0 - 0.25 * np.arange(400) * 0.8 + 20.0 * noise * _noise(400, 1, seed)[:, 0]
@@ -159,6 +168,7 @@ CASES = {
     "change_point": Case(ChangePoint, _steps, 3.0, scales=((4.0, 32.0), (0.25, -8.0), (-2.0, 1.0))),
     "extreme": Case(lambda: Extreme(margin=0.2), _records, 3.0, scales=((4.0, 0.0), (-2.0, 0.0))),
     "counter_rate": Case(lambda: CounterRate(floor=10.0), _counts, 7.0),
+    "continuity": Case(Continuity, _cursors, 7.0, scales=((4.0, 0.0), (0.5, 32.0), (-1.0, 0.0))),
     "trend": Case(Trend, _leaks, 50.0, scales=((4.0, 0.0), (0.5, 0.0), (-1.0, 0.0))),
     "periodic": Case(Periodic, _periods, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
     "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
