@@ -83,13 +83,12 @@ class SlowRank:
         steady: rows of the longer look, by which a slight episode also ends; at least `window`.
 
     Input: seconds of own work per rank (compute, or the step less waiting and loading); NaN, 0 and less = no reading,
-        which is neither fast nor slow. Peers are set by `with_groups`, say by pipeline stage; at first all are one
-        group.
+        which is neither fast nor slow. Peers are set by `with_groups`; at first all are one group.
     Output: an alarm per slow rank: `before` the peers' median seconds and `after` its own, since the onset. Numbers:
         `ratio`, `z` (standard deviations from its peers or its past), `share` of slow rows in the look, `step_share`
         (of the slowest rank's time, what the job would save if this rank worked like its peers), `relative_score`
-        (its peers' time over its own, 0..1, as NVIDIA's Resiliency Extension gives it; 1 is as fast as they are). A
-        revision when its excess has grown by half and is over `ratio`; one with `over` when it is like the others.
+        (its peers' time over its own, 0..1, the scale of NVIDIA's Resiliency Extension). A revision when its excess has
+        grown by half and is over `ratio`; one with `over` when it is like the others.
     Cost: O(ranks) per row, and O(ranks steady) every twentieth. Memory: 4 `steady` numbers a rank.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
     Source: the rule "over peers of the same stage in more than half of the steps" was right on three traces of real
