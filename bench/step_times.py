@@ -12,6 +12,7 @@ from bench.peers import online_alarms, river
 from bench.replicates import Group, groups
 from bench.table import Table
 from detectors.base import Floats
+from detectors.robust import median
 from schemas.signals import signal_named
 from streams.detecting import Series, detect
 
@@ -46,9 +47,9 @@ class Tally(Struct):
         """False episodes per 1,000 steps."""
         return 1000 * self.false / max(self.rows, 1)
 
-    def delay(self) -> float:
-        """Median steps from onset to alarm."""
-        return float(np.median(self.delays)) if self.delays else float("nan")
+    def delay(self) -> float | str:
+        """Median steps from onset to alarm, where that is counted."""
+        return float(np.median(self.delays)) if self.delays else "–"
 
 
 def ours(detector: str, signal: str, of: str) -> Alarms:
@@ -75,8 +76,7 @@ def peer(make: Callable[[], object]) -> Alarms:
 def simple_rule(times: float, group: Group) -> Rows:
     """Alarm on a step over so many times the median of the thirty before."""
     padded = np.concatenate((np.full((30, len(group.runs)), np.nan), group.steps[:-1]))
-    with np.errstate(all="ignore"):
-        past = np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, 30, axis=0), axis=-1)
+    past = median(np.lib.stride_tricks.sliding_window_view(padded, 30, axis=0))
     return {run: np.flatnonzero(group.steps[:, at] > times * past[:, at]).tolist() for at, run in enumerate(group.runs)}
 
 
