@@ -40,7 +40,7 @@ def date_shift(window: Floats) -> tuple[int, float, float]:
 def left_for_good(distance: Floats, by: float) -> int:
     """Find the row from which on most rows are farther away than `by`, however slowly they left.
 
-    >>> left_for_good(np.array([0.0, 1.0, 3.0, 0.0, 3.0, 4.0, 5.0]), 2.0)
+    >>> left_for_good(np.array([0.0, 3.0, 1.0, 0.0, 3.0, 4.0, 5.0]), 2.0)
     4
     """
     away = np.where(distance > by, 1, -1)
