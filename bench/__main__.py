@@ -4,7 +4,21 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import agent_cost, calm, hook_cost, hook_share, line_speed, log_speed
+from bench import (
+    agent_cost,
+    blame,
+    calm,
+    change_points,
+    delay_bound,
+    detector_speed,
+    hook_cost,
+    hook_share,
+    injected_slow_rank,
+    line_speed,
+    log_speed,
+    step_times,
+    streaming_anomalies,
+)
 from bench.table import Table, machine, show
 
 ALONE: dict[str, Callable[[], Table]] = {
@@ -13,8 +27,17 @@ ALONE: dict[str, Callable[[], Table]] = {
     "hook_cost": hook_cost.run,
     "hook_share": hook_share.run,
     "log_speed": log_speed.run,
+    "detector_speed": detector_speed.run,
+    "delay_bound": delay_bound.run,
 }
-ON_DATA: dict[str, Callable[[Path], Table]] = {"calm": calm.run}
+ON_DATA: dict[str, Callable[[Path], Table]] = {
+    "calm": calm.run,
+    "step_times": step_times.run,
+    "change_points": change_points.run,
+    "streaming_anomalies": streaming_anomalies.run,
+    "blame": blame.run,
+    "injected_slow_rank": injected_slow_rank.run,
+}
 
 
 def main() -> None:

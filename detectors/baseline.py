@@ -76,8 +76,8 @@ class Baseline:
         """Give the smallest distance from the baseline that is worth an alarm, per series."""
         return np.maximum(self.worth * np.abs(memory.centre), self.floor)
 
-    def note(self, memory: BaselineMemory, index: int, row: Floats, healthy: Flags) -> None:
-        """Keep a row's healthy values, and refresh the baselines that are due."""
+    def note(self, memory: BaselineMemory, index: int, row: Floats, healthy: Flags) -> Ints:
+        """Keep a row's healthy values, and refresh the baselines that are due; say which those were."""
         series = np.flatnonzero(healthy)
         push(memory.values, memory.pushed, series, row[series])
         push(memory.rows, memory.pushed, series, index)
@@ -86,8 +86,10 @@ class Baseline:
         first = np.isnan(memory.centre) & (memory.pushed >= self.warmup)
         refresh = (memory.unlearned >= REFRESH) & ~np.isnan(memory.centre) & ~memory.frozen
         due = healthy & (first | refresh)
-        if due.any():
-            self.learn(memory, np.flatnonzero(due))
+        refreshed = np.flatnonzero(due)
+        if refreshed.size:
+            self.learn(memory, refreshed)
+        return refreshed
 
     def learn(self, memory: BaselineMemory, series: Ints) -> None:
         """Learn the baselines of some series from what is held."""

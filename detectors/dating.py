@@ -37,6 +37,16 @@ def date_shift(window: Floats) -> tuple[int, float, float]:
     return offset, float(np.median(window[:offset])), float(np.median(window[offset:]))
 
 
+def left_for_good(distance: Floats, by: float) -> int:
+    """Find the row from which on most rows are farther away than `by`, however slowly they left.
+
+    >>> left_for_good(np.array([0.0, 3.0, 1.0, 0.0, 3.0, 4.0, 5.0]), 2.0)
+    4
+    """
+    away = np.where(distance > by, 1, -1)
+    return int(np.argmax(np.cumsum(away[::-1])[::-1]))
+
+
 def _ranks(window: Floats) -> Floats:
     """Give each value its rank; equal values share the middle one."""
     _, place, count = np.unique(window, return_inverse=True, return_counts=True)

@@ -1,10 +1,12 @@
 """A signal that has settled on another level than its own past."""
 
+import math
+
 import numpy as np
 
 from detectors.base import Alarm, Flags, Floats, Ints, check_row, require
 from detectors.baseline import Baseline, BaselineMemory
-from detectors.dating import date_shift
+from detectors.dating import date_shift, left_for_good
 from detectors.evidence import farthest_stretch, surprise
 from detectors.robust import latest_columns, median, push, quantiles
 
@@ -13,9 +15,9 @@ CLIP = 3.0
 DATED = 30
 """Healthy rows that the dating sees before the excursion began."""
 SIDES = np.array([1.0, -1.0])
+CREPT, UNSURE = 3.0, 1.2
+"""A ramp must have come so many times as far as is worth an alarm, and so many standard deviations of single rows."""
 SUREST = 100.0
-SURE = 12.0
-"""Least surprise of a shift, in natural logarithms."""
 
 
 class LevelShiftMemory(BaselineMemory):
@@ -33,6 +35,7 @@ class LevelShiftMemory(BaselineMemory):
         after: level last reported.
         limit: distance from the baseline that was exceeded when it was raised.
         lasted: finite rows since the onset.
+        anchor: the first baseline that was learned from a whole window; NaN before that.
     """
 
     latest: Floats
@@ -46,6 +49,7 @@ class LevelShiftMemory(BaselineMemory):
     after: Floats
     limit: Floats
     lasted: Ints
+    anchor: Floats
 
 
 class LevelShift:
@@ -54,7 +58,8 @@ class LevelShift:
     A two-sided running sum of standardised excursions raises a suspicion. It becomes an alarm only when the median of
     the rows since the excursion began is further from the baseline than is worth an alarm, and further than any
     stretch of that length in the healthy past: so spikes, every-other-row patterns, heavy tails and slow waves within
-    `worth` are silent. It does not find slow creep (the baseline follows) nor a wider noise about the same level.
+    `worth` are silent. The baseline follows slow change, but not for ever: where it has crept away from the first one
+    by three times what is worth an alarm, that is a ramp. It does not find a wider noise about the same level.
 
     Args:
         worth: smallest relative change worth an alarm, 0.05 is 5 %; one number, or one per series.
@@ -65,6 +70,7 @@ class LevelShift:
         drift: slack per row, in standard deviations, 0 to 3; half of the smallest shift found in noise.
         threshold: excursion that raises a suspicion, in standard deviations; one row counts for at most 3 less drift.
         margin: how much further than any healthy stretch of the same length, 1.2 is 20 %.
+        between: rows between two false alarms of one series, at least; see `detectors.alarm_rate`.
 
     Input: the signal's unit, NaN = no reading. A row that must neither teach nor alarm (a checkpoint, a warm-up, a
         phase that was announced) is fed as NaN.
@@ -95,16 +101,19 @@ class LevelShift:
         drift: float = 1.0,
         threshold: float = 8.0,
         margin: float = 1.2,
+        between: float = 160_000.0,
     ) -> None:
         require(recent >= 2, "recent", "at least 2 rows")
         require(warmup >= 2 * recent, "warmup", "at least twice `recent`")
         require(0 <= drift < CLIP, "drift", f"0 to {CLIP}")
         require(threshold > 0, "threshold", "more than 0")
         require(margin >= 1, "margin", "at least 1")
+        require(between > 1, "between", "more than 1 row")
         self.healthy = Baseline(worth, floor, warmup, window, lag=recent)
         self.worth, self.floor = self.healthy.worth, self.healthy.floor
         self.warmup, self.window, self.recent = warmup, window, recent
-        self.drift, self.threshold, self.margin = drift, threshold, margin
+        self.drift, self.threshold, self.margin, self.between = drift, threshold, margin, between
+        self.sure = math.log(between)
 
     def blank(self, width: int) -> LevelShiftMemory:
         """Make the memory of `width` series; refuse `worth` or `floor` arrays of another width."""
@@ -122,6 +131,7 @@ class LevelShift:
             after=np.zeros(width),
             limit=np.zeros(width),
             lasted=np.zeros(width, dtype=np.int64),
+            anchor=np.full(width, np.nan),
         )
 
     def baseline(self, memory: LevelShiftMemory) -> tuple[Floats, Floats]:
@@ -151,11 +161,38 @@ class LevelShift:
         push(memory.latest_rows, memory.given, every, index)
         memory.given += given
         calm = given & ~opened
-        self.healthy.note(memory, index, row, calm)
-        alarms = self._suspect(memory, index, row, calm & ~np.isnan(memory.centre))
+        refreshed = self.healthy.note(memory, index, row, calm)
+        alarms = self._crept(memory, index, refreshed) if refreshed.size else []
+        alarms += self._suspect(memory, index, row, calm & ~np.isnan(memory.centre) & (memory.direction == 0))
         if opened.any():
             alarms += self._follow(memory, index, np.flatnonzero(given & opened))
         return alarms
+
+    def _crept(self, memory: LevelShiftMemory, index: int, series: Ints) -> list[Alarm]:
+        """Hold fresh baselines against the first one: each step of a ramp is small, all together are not."""
+        whole = series[memory.pushed[series] >= self.window + self.recent]
+        anchor = memory.anchor[whole]
+        np.copyto(anchor, memory.centre[whole], where=np.isnan(anchor))
+        memory.anchor[whole] = anchor
+        crept = memory.centre[whole] - anchor
+        needed = np.maximum(CREPT * self.healthy.limits(memory)[whole], UNSURE * memory.spread[whole])
+        return [
+            self._creeps(memory, index, int(whole[place]), float(anchor[place]), float(needed[place]))
+            for place in np.flatnonzero(np.abs(crept) > needed)
+        ]
+
+    def _creeps(self, memory: LevelShiftMemory, index: int, series: int, anchor: float, needed: float) -> Alarm:
+        """Open the episode of a ramp, dated to where the rows held leave the first baseline."""
+        values, rows = self.healthy.last(memory, series, self.healthy.held)
+        side = 1 if memory.centre[series] > anchor else -1
+        begun = left_for_good((values - anchor) * side, needed / 2)
+        level = float(np.median(values[-4 * self.recent :]))
+        self.healthy.withdraw(memory, series, values.size - begun)
+        memory.centre[series] = anchor
+        memory.direction[series], memory.onset[series] = side, rows[begun]
+        memory.after[series], memory.limit[series], memory.lasted[series] = level, needed, values.size - begun
+        memory.sums[series], memory.lengths[series], memory.tested[series] = 0.0, 0, 0
+        return self._alarm(memory, index, series, abs(level - anchor))
 
     def _suspect(self, memory: LevelShiftMemory, index: int, row: Floats, watched: Flags) -> list[Alarm]:
         """Run the sums; confirm where they are over the threshold."""
@@ -200,7 +237,10 @@ class LevelShift:
         onset = start + date_shift(values[start:])[0]
         height = float(np.median(excursion[onset:]))
         spread = float(memory.spread[series])
-        if height < needed or surprise(excursion[:onset] / spread, excursion[onset:] / spread, height / spread) < SURE:
+        if (
+            height < needed
+            or surprise(excursion[:onset] / spread, excursion[onset:] / spread, height / spread) < self.sure
+        ):
             return None
         self._open(memory, series, side, values[onset:], needed)
         memory.onset[series] = rows[onset]

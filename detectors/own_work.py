@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detectors.base import Floats, Ints, Memory
-from detectors.peers import among_peers
-from detectors.robust import latest_columns, push
+from detectors.peers import among_peers, whole_row
+from detectors.robust import latest_columns
 
 APART = -1
 """Group of a rank that is not compared."""
@@ -46,27 +46,57 @@ class OwnWork:
 
     def blank(self, width: int) -> dict[str, NDArray[Any]]:  # Any: numbers and row numbers
         """Make the fields of an `OwnWorkMemory`, all ranks of one group."""
+        shape = (width, self.held)  # kept column by column in memory, for a row of all ranks is written at once
         return {
             "group": np.zeros(width, dtype=np.int64),
-            "seconds": np.full((width, self.held), np.nan),
-            "ratio": np.full((width, self.held), np.nan),
-            "saving": np.full((width, self.held), np.nan),
-            "rows": np.zeros((width, self.held), dtype=np.int64),
+            "seconds": np.full(shape, np.nan, order="F"),
+            "ratio": np.full(shape, np.nan, order="F"),
+            "saving": np.full(shape, np.nan, order="F"),
+            "rows": np.zeros(shape, dtype=np.int64, order="F"),
             "pushed": np.zeros(width, dtype=np.int64),
         }
 
     def note(self, memory: OwnWorkMemory, index: int, row: Floats) -> Ints:
         """Keep a row of seconds, and give the ranks that it judges: they worked, and enough of their peers did."""
+        whole = whole_row(row, memory.group, self.peers, APART)
+        if whole is not None:
+            every = slice(None)
+            kept = (row, whole.in_row(whole.values / whole.median), whole.in_row(whole.saving))
+            self._keep_row(memory, index, every, kept)
+            return np.arange(row.size)
         row = np.where(row > 0, row, np.nan)
         peers = among_peers(row, memory.group)
         judged = np.flatnonzero((row > 0) & (memory.group != APART) & (peers.reporting >= self.peers))
         own = row[judged]
-        push(memory.seconds, memory.pushed, judged, own)
-        push(memory.ratio, memory.pushed, judged, own / peers.median[judged])
-        push(memory.saving, memory.pushed, judged, np.maximum(1 - peers.rest[judged] / own, 0.0))
-        push(memory.rows, memory.pushed, judged, index)
-        memory.pushed[judged] += 1
+        saving = np.maximum(1 - peers.rest[judged] / own, 0.0)
+        self._keep_row(memory, index, judged, (own, own / peers.median[judged], saving))
         return judged
+
+    def _keep_row(
+        self, memory: OwnWorkMemory, index: int, chosen: slice | Ints, kept: tuple[Floats, Floats, Floats]
+    ) -> None:
+        place = self._place(memory, chosen)
+        memory.seconds[place], memory.ratio[place], memory.saving[place] = kept
+        memory.rows[place] = index
+        memory.pushed[chosen] += 1
+
+    def in_and_out(self, memory: OwnWorkMemory, window: int) -> tuple[Floats, Floats]:
+        """Give each rank's newest ratio, and the one that has just left its last `window` rows; NaN where none has.
+
+        The ring holds more than the window, or the row that left is gone.
+        """
+        place = self._place(memory, slice(None), -1)
+        if isinstance(place[1], int):
+            return memory.ratio[place], memory.ratio[:, (place[1] - window) % self.held]
+        return memory.ratio[place], memory.ratio[place[0], (place[1] - window) % self.held]
+
+    def _place(self, memory: OwnWorkMemory, chosen: slice | Ints, ahead: int = 0) -> tuple[slice | Ints, int | Ints]:
+        """Give the places in a ring of the row to come, or of one before it; one column where all stand together."""
+        pushed = memory.pushed
+        if isinstance(chosen, slice) and pushed.size > 0 and bool((pushed == pushed[0]).all()):
+            return slice(None), int(pushed[0] + ahead) % self.held
+        series = np.arange(pushed.size)[chosen]
+        return series, (pushed[series] + ahead) % self.held
 
     def ratios(self, memory: OwnWorkMemory, count: int) -> Floats:
         """Give the last ratios of all ranks, shape (ranks, count), oldest first; NaN where a rank has fewer."""

@@ -1,5 +1,6 @@
 """What the members of a group have in common: their median, and the largest of the others."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,3 +48,72 @@ def among_peers(values: Floats, group: Ints) -> Peers:
     place[order] = np.repeat(np.arange(first.size), np.diff(first, append=values.size))
     rest = np.where(values == largest[place], second[place], largest[place])
     return Peers(middle[place], rest, counts[place])
+
+
+class Whole(NamedTuple):
+    """What a row says in which every member of groups of one size reports, shape (groups, members).
+
+    Attributes:
+        values: of the members.
+        median: of each group, shape (groups, 1).
+        saving: share of the slowest member's value that would be saved if it were as the second; 0 for all others.
+        members: their places in the row; None where they stand in it in this order.
+    """
+
+    values: Floats
+    median: Floats
+    saving: Floats
+    members: Ints | None
+
+    def in_row(self, values: Floats) -> Floats:
+        """Bring values by group, or one per group, back into the order of the row."""
+        spread = np.broadcast_to(values, self.values.shape)
+        if self.members is None:
+            return spread.reshape(-1)
+        row = np.empty(self.values.size)
+        row[self.members] = spread
+        return row
+
+
+def whole_row(values: Floats, group: Ints, least: int, apart: int) -> Whole | None:
+    """Compare a row in which everybody reports a positive value: without a sort, 10 µs for 1,024.
+
+    Args:
+        values: shape (members,).
+        group: shape (members,).
+        least: members that a group must have.
+        apart: number of the group that is not compared.
+
+    Returns:
+        None where somebody is silent or apart, or the groups are not of one size.
+    """
+    if not (values.size and values.min() > 0):
+        return None
+    layout = _layout(group.tobytes(), apart)
+    if layout is None or layout.members.shape[1] < least:
+        return None
+    groups, count = layout.members.shape
+    rows = values.reshape(groups, count) if layout.straight else values[layout.members]
+    ordered = np.partition(rows, sorted({(count - 1) // 2, count // 2, count - 2, count - 1}), axis=1)
+    middle = (ordered[:, (count - 1) // 2, None] + ordered[:, count // 2, None]) / 2
+    saving = np.zeros(rows.shape)
+    saving[np.arange(groups), rows.argmax(axis=1)] = 1 - ordered[:, -2] / ordered[:, -1]
+    return Whole(rows, middle, saving, None if layout.straight else layout.members)
+
+
+class _Layout(NamedTuple):
+    """Members by group, shape (groups, members of one); `straight` where they stand in this order already."""
+
+    members: Ints
+    straight: bool
+
+
+@lru_cache(maxsize=64)
+def _layout(group: bytes, apart: int) -> _Layout | None:
+    """Lay the members out by group; None where groups differ in size, or somebody is apart or alone."""
+    numbers = np.frombuffer(group, dtype=np.int64)
+    found, counts = np.unique(numbers, return_counts=True)
+    if apart in found or (counts != counts[0]).any() or counts[0] < 2:
+        return None
+    members = np.argsort(numbers, kind="stable")
+    return _Layout(members.reshape(counts.size, -1), bool((members[1:] > members[:-1]).all()))

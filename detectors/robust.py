@@ -24,7 +24,8 @@ def quantiles(values: Floats, shares: tuple[float, ...]) -> list[Floats]:
     >>> [q.tolist() for q in quantiles(np.array([[4.0, np.nan, 2.0], [np.nan] * 3]), (0.5, 1.0))]
     [[3.0, nan], [4.0, nan]]
     """
-    ordered = np.sort(values, axis=-1)  # NaN last
+    ordered = np.array(values, order="C")
+    ordered.sort(axis=-1)  # NaN last
     last = np.maximum(np.isfinite(ordered).sum(axis=-1, keepdims=True) - 1, 0)
     found = []
     for share in shares:

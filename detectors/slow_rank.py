@@ -13,6 +13,8 @@ from detectors.robust import median, quantiles
 from detectors.standing import StandingMemory, above_past, above_peers, blank_standing, errors, learn_standing
 
 SUREST = 100.0
+SEEN = 20
+"""Rows from one long look to the next, while nobody is raised."""
 SURE = 14.0
 """Least surprise at its slow rows, in natural logarithms."""
 SURER = 1.2
@@ -31,6 +33,10 @@ class SlowRankMemory(StandingMemory):
         after: its own seconds, likewise.
         saved: what the job would save without it, likewise.
         lasted: rows judged since the onset.
+        often: rows of its last `window` that were slow.
+        typical: its median ratio over all rows held, as of the last long look.
+        waited: rows since the last long look.
+        close: 1 where that look saw somebody raised, so that the next one is not put off.
     """
 
     alarmed: Flags
@@ -41,6 +47,10 @@ class SlowRankMemory(StandingMemory):
     after: Floats
     saved: Floats
     lasted: Ints
+    often: Ints
+    typical: Floats
+    waited: int
+    close: int
 
 
 class _Look(NamedTuple):
@@ -73,13 +83,13 @@ class SlowRank:
         steady: rows of the longer look, by which a slight episode also ends; at least `window`.
 
     Input: seconds of own work per rank (compute, or the step less waiting and loading); NaN, 0 and less = no reading,
-        which is neither fast nor slow. Peers are set by `with_groups`, say by pipeline stage; at first all are one
-        group.
+        which is neither fast nor slow. Peers are set by `with_groups`; at first all are one group.
     Output: an alarm per slow rank: `before` the peers' median seconds and `after` its own, since the onset. Numbers:
         `ratio`, `z` (standard deviations from its peers or its past), `share` of slow rows in the look, `step_share`
-        (of the slowest rank's time, what the job would save if this rank worked like its peers). A revision when its
-        excess has grown by half and is over `ratio`; one with `over` when it is like the others again.
-    Cost: O(ranks (log ranks + steady)) per row, 0.2 ms for 64 ranks, 0.7 ms for 1,024. Memory: 4 `steady` numbers each.
+        (of the slowest rank's time, what the job would save if this rank worked like its peers), `relative_score`
+        (its peers' time over its own, 0..1, the scale of NVIDIA's Resiliency Extension). A revision when its excess has
+        grown by half and is over `ratio`; one with `over` when it is like the others.
+    Cost: O(ranks) per row, and O(ranks steady) every twentieth. Memory: 4 `steady` numbers a rank.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
     Source: the rule "over peers of the same stage in more than half of the steps" was right on three traces of real
         jobs where any rule on single steps accused 63 innocents of 64.
@@ -116,7 +126,7 @@ class SlowRank:
         self.ratio, self.window, self.share = ratio, window, share
         self.sigmas, self.peers, self.calm = sigmas, peers, calm
         self.slight, self.steady = slight, steady
-        self.work = OwnWork(steady, peers)
+        self.work = OwnWork(max(steady, window + 1), peers)
 
     def blank(self, width: int) -> SlowRankMemory:
         """Make the memory of `width` ranks, all of one group."""
@@ -132,6 +142,10 @@ class SlowRank:
             after=np.zeros(width),
             saved=np.zeros(width),
             lasted=np.zeros(width, dtype=np.int64),
+            often=np.zeros(width, dtype=np.int64),
+            typical=np.full(width, np.nan),
+            waited=0,
+            close=0,
         )
 
     def with_groups(self, memory: SlowRankMemory, group: Ints) -> SlowRankMemory:
@@ -148,33 +162,53 @@ class SlowRank:
         moved = memory.group != group
         blank = self.blank(memory.width)
         for name in memory.__struct_fields__:
-            if name != "width":
+            if name not in ("width", "waited", "close"):
                 getattr(memory, name)[moved] = getattr(blank, name)[moved]
         memory.group[:] = group
         return memory
 
     def update(self, memory: SlowRankMemory, index: int, row: Floats) -> list[Alarm]:
         """Take one row, see `Detector.update`."""
-        judged = self.work.note(memory, index, check_row(memory, row))
-        typical = median(memory.ratio)
-        followed, watched = judged[memory.alarmed[judged]], judged[~memory.alarmed[judged]]
-        learn_standing(memory, typical, watched)
+        row = check_row(memory, row)
+        judged = self.work.note(memory, index, row)
+        if not judged.size:
+            return []
+        memory.waited += 1
+        self._count(memory, judged)
+        followed, watched = (judged[memory.alarmed[judged]], judged) if memory.alarmed.any() else (judged[:0], judged)
+        watched = watched[~memory.alarmed[watched]] if followed.size else watched
         alarms = []
-        for look in self._looks(memory, typical, watched):
+        for look in self._looks(memory, watched):
             for rank in self._accused(memory, look, watched):
                 self._open(memory, rank, look.limit)
                 alarms.append(self._alarm(memory, index, rank, float(look.z[rank])))
-        return alarms + self._follow(memory, index, typical, followed)
+        return alarms + self._follow(memory, index, followed)
 
-    def _looks(self, memory: SlowRankMemory, typical: Floats, watched: Ints) -> Iterator[_Look]:
-        """Look at the last rows for what is plainly slow, then at more of them for what is slightly slow."""
-        recent = self.work.ratios(memory, self.window)
-        often = (recent > self.ratio).sum(axis=1) > self.share * self.window
-        if often[watched].any():
+    def _count(self, memory: SlowRankMemory, judged: Ints) -> None:
+        """Keep count of the slow rows in the last `window` of each rank that was judged."""
+        newest, gone = self.work.in_and_out(memory, self.window)
+        if judged.size == memory.width:
+            memory.often += newest > self.ratio
+            memory.often -= gone > self.ratio
+        else:
+            now = (newest > self.ratio).astype(np.int64) - (gone > self.ratio)
+            memory.often[judged] += now[judged]
+
+    def _looks(self, memory: SlowRankMemory, watched: Ints) -> Iterator[_Look]:
+        """Look at the last rows for what is plainly slow; now and then at more of them for what is slightly slow."""
+        often = memory.often > self.share * self.window
+        if often.any() and often[watched].any():
+            recent = self.work.ratios(memory, self.window)
             _, z = above_peers(memory, median(recent), wider=(self.steady / self.window) ** 0.5)
             yield _Look(self.ratio, recent, often & (z >= self.sigmas), z)
+        if memory.waited < SEEN and not memory.close:
+            return
+        typical = memory.typical = median(memory.ratio)
+        learn_standing(memory, typical, watched, memory.waited)
+        memory.waited = 0
         raised = (typical > (1 + self.slight) / 2) & (memory.pushed >= self.steady)
-        if raised[watched].any():
+        memory.close = int(raised[watched].any())
+        if memory.close:
             excess, z = above_peers(memory, typical)
             z = np.maximum(z, above_past(memory, typical))
             raised &= (excess >= self.slight - 1) & (z >= SURER * self.sigmas)
@@ -211,13 +245,15 @@ class SlowRank:
         memory.before[rank] = np.median(own / ratio)
         memory.saved[rank] = np.median(memory.saving[rank, columns])
 
-    def _follow(self, memory: SlowRankMemory, index: int, typical: Floats, followed: Ints) -> list[Alarm]:
+    def _follow(self, memory: SlowRankMemory, index: int, followed: Ints) -> list[Alarm]:
         """End the episodes of ranks that are like the others again, revise those that have become much slower."""
         memory.lasted[followed] += 1
         followed = followed[memory.lasted[followed] >= self.calm]
         if not followed.size:
             return []
         near, now = quantiles(self.work.ratios(memory, self.calm)[followed], (0.25, 0.5))
+        typical = memory.typical
+        typical[followed] = median(memory.ratio[followed])
         now = np.where(memory.limit[followed] < self.ratio, typical[followed], now)
         back = now <= (1 + memory.limit[followed]) / 2
         worse = near - 1 >= np.maximum(1.5 * (memory.slow[followed] - 1), self.ratio - 1)
@@ -238,6 +274,7 @@ class SlowRank:
         alarm = self._alarm(memory, max(last, int(memory.onset[rank])), rank, z, over=True)
         memory.alarmed[rank] = False
         self.work.keep(memory, rank, since)
+        memory.often[rank] = int((self.work.ratios(memory, self.window)[rank] > self.ratio).sum())
         return alarm
 
     def _alarm(self, memory: SlowRankMemory, index: int, rank: int, z: float, over: bool = False) -> Alarm:
@@ -258,5 +295,6 @@ class SlowRank:
                 "z": z,
                 "share": float(np.mean(memory.ratio[rank, looked] > limit)),
                 "step_share": float(memory.saved[rank]),
+                "relative_score": min(1.0, 1.0 / slow),
             },
         )

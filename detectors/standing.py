@@ -40,19 +40,20 @@ def blank_standing(width: int) -> dict[str, NDArray[Any]]:  # Any: numbers and r
     return {"place": np.ones(width), "wander": np.zeros(width), "meant": np.zeros(width, dtype=np.int64)}
 
 
-def learn_standing(memory: StandingMemory, typical: Floats, healthy: Ints) -> None:
+def learn_standing(memory: StandingMemory, typical: Floats, healthy: Ints, rows: int = 1) -> None:
     """Note where some healthy ranks stand.
 
     Args:
         memory: changed in place.
         typical: each rank's median ratio over all rows held, shape (ranks,).
         healthy: indices of the ranks that learn; those whose ring is not yet full do not.
+        rows: rows since the last time.
     """
     healthy = healthy[memory.pushed[healthy] >= memory.ratio.shape[1]]
-    meant = memory.meant[healthy] = np.minimum(memory.meant[healthy] + 1, MEANT)
+    meant = memory.meant[healthy] = np.minimum(memory.meant[healthy] + rows, MEANT)
     off = typical[healthy] - memory.place[healthy]
-    memory.wander[healthy] += (np.abs(off) - memory.wander[healthy]) / meant
-    memory.place[healthy] += off / meant
+    memory.wander[healthy] += (np.abs(off) - memory.wander[healthy]) * rows / meant
+    memory.place[healthy] += off * rows / meant
 
 
 def above_peers(memory: StandingMemory, typical: Floats, wider: float = 1.0) -> tuple[Floats, Floats]:

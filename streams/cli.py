@@ -4,6 +4,7 @@ import typer
 
 from streams.commands import (
     demo,
+    detecting,
     doctor,
     incidents,
     kafka,
@@ -34,6 +35,7 @@ app.command("doctor")(doctor.doctor)
 app.command("preflight")(preflight.preflight)
 app.command("event")(telling.event)
 app.command("read-log")(reading.read_log)
+app.command("detect")(detecting.detect)
 app.command("simulate")(replaying.simulate)
 app.add_typer(incidents.app, name="incidents")
 app.add_typer(policy.app, name="playbooks")

@@ -6,14 +6,21 @@ import numpy as np
 from msgspec import Struct
 
 from detectors.base import AnyDetector, Floats
+from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
+from detectors.continuity import Continuity
+from detectors.counter_rate import CounterRate
+from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
 from detectors.nonfinite import ABSENT, NAN, NonFinite
+from detectors.periodic import Periodic
 from detectors.silence import Silence
 from detectors.slow_rank import SlowRank
+from detectors.slow_step import SlowStep
 from detectors.spike import Spike
 from detectors.stalled import Stalled
 from detectors.sustained import Sustained
+from detectors.trend import Trend
 
 Scene = tuple[Floats, set[tuple[int, int]]]
 """Rows of shape (rows, series), and the episodes in it as (series, onset)."""
@@ -73,6 +80,63 @@ def _saves(seed: int, noise: float) -> Scene:
     return rows, {(0, 30)}
 
 
+def _stalls(seed: int, noise: float) -> Scene:
+    rows = (1.0 + 0.2 * (np.arange(400) % 2))[:, None] * (1 + noise * _noise(400, 4, seed))
+    rows[159::160, 3] *= 2.5
+    rows[333, 1] *= 2.0
+    rows[260:262, 2] *= 3.0
+    return rows, {(1, 333), (2, 260), (3, 159)}
+
+
+def _steps(seed: int, noise: float) -> Scene:
+    rows = 10.0 + 10.0 * noise * _noise(300, 4, seed)
+    rows[150:, 1] += 5.0
+    rows[200:260, 2] -= 4.0
+    rows[::40, 3] *= 1.5
+    return rows, {(1, 150), (2, 200), (2, 260)}
+
+
+def _records(seed: int, noise: float) -> Scene:
+    rows = np.sin(np.arange(500) / 5.0)[:, None] + noise * np.clip(_noise(500, 4, seed), -2, 2)
+    rows[300, 0] += 3.0
+    rows[350:450, 2] -= 4.0
+    return rows, {(0, 300), (2, 350)}
+
+
+def _counts(seed: int, noise: float) -> Scene:
+    chance = np.random.default_rng(seed)
+    grown = (chance.random((300, 4)) < 5 * noise).astype(np.float64)
+    grown[:, 3] = 50.0
+    grown[150:155, 0] += 40.0
+    grown[200, 2] += 30.0
+    rows = np.cumsum(grown, axis=0)
+    rows[250:, 1] -= rows[250, 1]
+    return rows, {(0, 150), (2, 200)}
+
+
+def _cursors(seed: int, noise: float) -> Scene:
+    stride = np.array([1.0, 512.0, 0.25, 8.0])
+    rows = stride * (np.arange(200)[:, None] + noise * _noise(200, 4, seed))
+    rows[100:, 1] -= 512.0 * 40
+    rows[150:, 2] += 0.25 * 30
+    return rows, {(1, 100), (2, 150)}
+
+
+def _leaks(seed: int, noise: float) -> Scene:
+    rows = 100.0 + 20.0 * noise * _noise(400, 4, seed)
+    rows[:, 1] = 100.0 - 0.25 * np.arange(400) * 0.8 + 20.0 * noise * _noise(400, 1, seed)[:, 0]
+    rows[:, 2] += 10.0 * (np.arange(400) % 40) / 40
+    return rows, {(1, 9)}
+
+
+def _periods(seed: int, noise: float) -> Scene:
+    rows = 1.0 + noise * _noise(400, 4, seed)
+    rows[100:300:5, 1] *= 2.0
+    rows[::2, 2] *= 1.5
+    rows[50::125, 3] *= 2.0
+    return rows, {(1, 100)}
+
+
 class Case(Struct, frozen=True):
     """A detector, a scene with known truth, and what it claims.
 
@@ -100,6 +164,13 @@ CASES = {
     ),
     "spike": Case(Spike, _spikes, 3.0, scales=((4.0, 0.0), (0.5, 0.0), (-3.0, 0.0))),
     "spike, absolute": Case(lambda: Spike(worth=0.0), _spikes, 3.0, scales=((4.0, 64.0), (0.25, -16.0))),
+    "slow_step": Case(SlowStep, _stalls, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
+    "change_point": Case(ChangePoint, _steps, 3.0, scales=((4.0, 32.0), (0.25, -8.0), (-2.0, 1.0))),
+    "extreme": Case(lambda: Extreme(margin=0.2), _records, 3.0, scales=((4.0, 0.0), (-2.0, 0.0))),
+    "counter_rate": Case(lambda: CounterRate(floor=10.0), _counts, 7.0),
+    "continuity": Case(Continuity, _cursors, 7.0, scales=((4.0, 0.0), (0.5, 32.0), (-1.0, 0.0))),
+    "trend": Case(Trend, _leaks, 50.0, scales=((4.0, 0.0), (0.5, 0.0), (-1.0, 0.0))),
+    "periodic": Case(Periodic, _periods, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
     "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
     "sustained": Case(lambda: Sustained(limit=0.5, rows=10), _hot, 0.0),
     "nonfinite": Case(NonFinite, _broken, 0.0),

@@ -122,6 +122,7 @@ def test_limits_of_another_width_are_refused(name: str) -> None:
         ("drift", lambda: LevelShift(drift=3.0)),
         ("threshold", lambda: LevelShift(threshold=0.0)),
         ("margin", lambda: LevelShift(margin=0.5)),
+        ("between", lambda: LevelShift(between=1.0)),
     ],
 )
 def test_parameters_are_checked_when_built(parameter: str, make: Callable[[], LevelShift]) -> None:
@@ -232,3 +233,26 @@ def test_any_clear_step_is_found_once(level: float, change: float, onset: int, s
     rows = level * (1 + 0.01 * _rng(seed).normal(size=onset + 30))
     rows[onset:] *= change
     assert [a.onset for a in _watch(LevelShift(), rows) if not a.over] == [onset]
+
+
+@pytest.mark.parametrize("noise", [0.001, 0.05])
+def test_a_slow_ramp_is_found(noise: float) -> None:
+    """A level that creeps up by 20 % over 1,500 rows is found, each of whose stretches looks healthy."""
+    ramp = 1 + 0.20 * np.clip((np.arange(2500) - 500) / 1500, 0, 1)
+    rows = ramp[:, None] * (1 + noise * _rng(8).normal(size=(2500, 8)))
+    found: dict[int, Alarm] = {}
+    for alarm in _watch(LevelShift(worth=0.04), rows):
+        found.setdefault(alarm.series, alarm)
+    assert set(found) == set(range(8))
+    for alarm in found.values():
+        assert alarm.onset > 500
+        assert alarm.before == pytest.approx(1, rel=0.03)
+        assert alarm.after > 1.03
+
+
+def test_a_ramp_ends_where_the_level_comes_back() -> None:
+    """The episode of a ramp is over when the first level is back."""
+    rows = np.concatenate((np.ones(400), np.linspace(1, 1.2, 1000), np.full(300, 1.2), np.ones(100)))
+    found = _watch(LevelShift(worth=0.04), rows * (1 + 0.001 * _rng(9).normal(size=rows.size)))
+    assert [a.over for a in found][-1]
+    assert found[-1].index == 1699

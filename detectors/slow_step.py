@@ -1,0 +1,202 @@
+"""Single steps that take far longer than this job plans for, whatever pattern its steps follow."""
+
+import numpy as np
+
+from detectors.base import Alarm, Floats, Ints, Memory, check_row, fits, per_series, require
+from detectors.planned import Planned
+from detectors.robust import median, push
+
+LAGS = 4
+"""Longest pattern that is a plan: work that repeats every second, third or fourth step."""
+TAUGHT = 7
+"""Earlier rows of the same phase that say what a row should be."""
+FADING = 1 / 30
+"""Weight of the newest row in the usual distance from what was expected."""
+PLAINER = 0.8
+"""A pattern must explain the rows so much better than no pattern at all, or it is not believed."""
+WILD, LEAST = 2.0, 0.02
+"""A row counts for at most so many times the usual distance, or that share of the level."""
+NORMAL_MEAN = 1.2533
+"""Mean absolute deviation times this is the standard deviation of a normal distribution."""
+UNSURE = 8.0
+"""A spread learned from so many rows is believed to be twice as large."""
+SUREST = 100.0
+
+
+class SlowStepMemory(Memory):
+    """Per series: its last rows, how well each pattern explains them, its slow rows of old, and the open episode.
+
+    Attributes:
+        latest: the last rows, a ring, shape (series, lags * taught).
+        given: rows ever seen.
+        error: usual distance from what each pattern expects, shape (series, lags); NaN before the first.
+        places: row numbers of the last slow rows, oldest first, shape (series, held); -1 = none.
+        heights: how slow they were, a multiple of the level, same shape; NaN = none.
+        onset: first row of the open episode, -1 where none is open.
+        last: its last slow row.
+        before: what was expected at its onset.
+        extreme: slowest of its rows.
+        limit: what was exceeded at its onset.
+        rows: slow rows of it.
+    """
+
+    latest: Floats
+    given: Ints
+    error: Floats
+    places: Ints
+    heights: Floats
+    onset: Ints
+    last: Ints
+    before: Floats
+    extreme: Floats
+    limit: Floats
+    rows: Ints
+
+
+class SlowStep:
+    """Find stalls: a step, or a few, that take far longer than planned, in a job whose steps need not be alike.
+
+    What a step should take is learned from its own past: the median of the last rows, or of the last rows of the same
+    phase where work repeats every few steps (an optimiser that works on alternate steps). Slow steps that return at
+    one distance and with one height (evaluation, a save, a new shard) are the job's plan from their third time on, or
+    from the second where the first came at half the way; on top of a planned slow step a stall is still seen.
+
+    Args:
+        ratio: times what was expected that make a stall, more than 1.
+        floor: smallest excess worth an alarm, in the signal's unit; one number, or one per series.
+        sigmas: and so many standard deviations of the distances from what was expected.
+        plain: times what was expected that are a stall however uneven the steps are, more than `ratio`.
+        warmup: rows before the first alarm, at least 4.
+
+    Input: the signal's unit, say seconds a step; NaN = no reading, or a row of a phase that was announced.
+    Output: an alarm with the first slow row; `before` is what was expected, `after` the slowest row so far. One with
+        `over`, dated to the last slow row, with the first that is as expected; numbers: `rows` that were slow.
+    Cost: a sort of 28 numbers per series and row, 1 µs. Memory: 70 numbers a series.
+    Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
+
+    >>> slow = SlowStep()
+    >>> memory = slow.blank(1)
+    >>> seconds = [1.0, 1.3] * 30
+    >>> seconds[40], seconds[51] = 1.4, 1.7
+    >>> found = [a for i, x in enumerate(seconds) for a in slow.update(memory, i, np.array([x]))]
+    >>> [(a.index, a.before, a.after) for a in found if not a.over]
+    [(40, 1.0, 1.4), (51, 1.3, 1.7)]
+    """
+
+    name = "slow_step"
+
+    def __init__(
+        self, ratio: float = 1.2, floor: float | Floats = 0.0, sigmas: float = 4.0, plain: float = 1.9, warmup: int = 8
+    ) -> None:
+        require(ratio > 1, "ratio", "more than 1")
+        require(sigmas > 0, "sigmas", "more than 0")
+        require(plain > ratio, "plain", "more than `ratio`")
+        require(warmup >= 4, "warmup", "at least 4 rows")
+        self.floor = per_series("floor", floor)
+        self.ratio, self.sigmas, self.plain, self.warmup = ratio, sigmas, plain, warmup
+        self.planned = Planned()
+        self._back = np.array([lag * row for lag in range(1, LAGS + 1) for row in range(1, TAUGHT + 1)])
+
+    def blank(self, width: int) -> SlowStepMemory:
+        """Make the memory of `width` series; refuse an array of floors of another width."""
+        fits("floor", self.floor, width)
+        places, heights = self.planned.blank(width)
+        return SlowStepMemory(
+            width=width,
+            latest=np.full((width, LAGS * TAUGHT), np.nan),
+            given=np.zeros(width, dtype=np.int64),
+            error=np.full((width, LAGS), np.nan),
+            places=places,
+            heights=heights,
+            onset=np.full(width, -1, dtype=np.int64),
+            last=np.zeros(width, dtype=np.int64),
+            before=np.zeros(width),
+            extreme=np.zeros(width),
+            limit=np.zeros(width),
+            rows=np.zeros(width, dtype=np.int64),
+        )
+
+    def update(self, memory: SlowStepMemory, index: int, row: Floats) -> list[Alarm]:
+        """Take one row, see `Detector.update`."""
+        row = check_row(memory, row)
+        given = np.flatnonzero(~np.isnan(row))
+        values = row[given]
+        by_lag, pattern, spread = self._expected(memory, given)
+        self._learn(memory, given, values, by_lag)
+        most = (self.plain - 1) * pattern
+        floor = np.broadcast_to(self.floor, memory.width)[given]
+        least = np.maximum(np.minimum(self.sigmas * spread, most), floor)
+        known = memory.given[given] > self.warmup
+        slow = known & (values > np.maximum(self.ratio * pattern, pattern + least))
+        alarms = []
+        for place in np.flatnonzero(slow):
+            one, value, usual = int(given[place]), float(values[place]), float(pattern[place])
+            height = self.planned.height(memory.places[one], memory.heights[one], index, value / usual)
+            self.planned.note(memory.places[one], memory.heights[one], index, value / usual)
+            limit = max(self.ratio * usual * height, usual * height + float(least[place]))
+            slow[place] = value > limit
+            if slow[place]:
+                alarms += self._slow(memory, index, one, value, (usual * height, limit))
+        ended = given[~slow & (memory.onset[given] >= 0)]
+        return [self._end(memory, int(one)) for one in ended] + alarms
+
+    def _expected(self, memory: SlowStepMemory, given: Ints) -> tuple[Floats, Floats, Floats]:
+        """Give what each lag expects, shape (given, lags), what the best of them does, and its standard deviation."""
+        columns = (memory.given[given, None] - self._back) % memory.latest.shape[1]
+        by_lag = median(memory.latest[given[:, None], columns].reshape(given.size, LAGS, TAUGHT))
+        error = memory.error[given]
+        weighed = np.where(np.isnan(error), np.inf, error)
+        weighed[:, 0] *= PLAINER
+        best = np.argmin(weighed, axis=1)[:, None]
+        pattern = np.take_along_axis(by_lag, best, axis=1)[:, 0]
+        unsure = 1 + UNSURE / np.maximum(memory.given[given], 1)
+        spread = NORMAL_MEAN * unsure * np.nan_to_num(np.take_along_axis(error, best, axis=1)[:, 0])
+        return by_lag, np.where(memory.given[given] > 0, pattern, np.inf), spread
+
+    def _learn(self, memory: SlowStepMemory, given: Ints, values: Floats, by_lag: Floats) -> None:
+        """Note how far each lag was off; one wild row counts for little."""
+        error = memory.error[given]
+        most = np.where(np.isnan(error), np.inf, np.maximum(WILD * error, LEAST * np.abs(by_lag)))
+        off = np.minimum(np.abs(values[:, None] - by_lag), most)
+        weight = np.maximum(FADING, 1 / (memory.given[given] + 1))[:, None]
+        known = error + (off - error) * weight
+        memory.error[given] = np.where(np.isnan(error), off, np.where(np.isnan(off), error, known))
+        push(memory.latest, memory.given, given, values)
+        memory.given[given] += 1
+
+    def _slow(
+        self, memory: SlowStepMemory, index: int, one: int, value: float, held: tuple[float, float]
+    ) -> list[Alarm]:
+        """Open an episode, or carry it on; say so when it is opened or has grown by half."""
+        opened = memory.onset[one] < 0
+        memory.last[one] = index
+        if opened:
+            memory.onset[one], memory.rows[one] = index, 1
+            memory.before[one], memory.limit[one] = held
+            memory.extreme[one] = value
+            return [self._alarm(memory, index, one, over=False)]
+        memory.rows[one] += 1
+        before, extreme = float(memory.before[one]), float(memory.extreme[one])
+        memory.extreme[one] = max(value, extreme)
+        grown = value - before >= 1.5 * (extreme - before)
+        return [self._alarm(memory, index, one, over=False)] if grown else []
+
+    def _end(self, memory: SlowStepMemory, one: int) -> Alarm:
+        alarm = self._alarm(memory, int(memory.last[one]), one, over=True)
+        memory.onset[one] = -1
+        return alarm
+
+    def _alarm(self, memory: SlowStepMemory, index: int, one: int, over: bool) -> Alarm:
+        before, limit, after = (float(field[one]) for field in (memory.before, memory.limit, memory.extreme))
+        return Alarm(
+            series=one,
+            index=index,
+            onset=int(memory.onset[one]),
+            before=before,
+            after=after,
+            limit=limit,
+            score=min(max((after - before) / max(limit - before, 1e-12), 1.0), SUREST),
+            direction=1,
+            over=over,
+            numbers={"rows": float(memory.rows[one])},
+        )
