@@ -1,5 +1,8 @@
 """Look where a clue points: it holds, it does not, or it cannot be seen."""
 
+import re
+from functools import lru_cache
+
 from msgspec import Struct
 
 from playbooks.cause import Clue, covers
@@ -49,7 +52,14 @@ def is_found(clue: Clue, detection: Detection) -> bool:
 
 def is_event(clue: Clue, event: Event) -> bool:
     """Tell whether an event is of the kind a clue asks for."""
-    return clue.event == event.event and (not clue.codes or event.data.get("code") in clue.codes)
+    if clue.event != event.event or (clue.codes and event.data.get("code") not in clue.codes):
+        return False
+    return not clue.text or bool(_pattern(clue.text).search(f"{event.data.get('error', '')} {event.text}"))
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
 
 
 def _moved(clue: Clue, facts: Facts) -> Answer:
@@ -58,6 +68,10 @@ def _moved(clue: Clue, facts: Facts) -> Answer:
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         return Answer(True, found[0].text + more, layer, sources=found)
+    present = present_level(facts, clue.moved) if clue.or_above is not None else None
+    if clue.or_above is not None and present is not None and present > clue.or_above:
+        high = f"{amount(clue.moved, present)}, over {amount(clue.moved, clue.or_above)}"
+        return Answer(True, f"{clue.moved} is {high}", layer)
     seen = None if clue.moved.endswith("*") else moved_by(facts, clue.moved)
     if seen is None:
         return Answer(None, f"{clue.moved} was not seen", layer)
@@ -84,7 +98,7 @@ def _event(clue: Clue, facts: Facts) -> Answer:
     found = tuple(one for one in facts.events if is_event(clue, one))
     codes = f" {' or '.join(map(str, clue.codes[:4]))}" if clue.codes else ""
     if not found:
-        return Answer(False, f"no {clue.event}{codes} was reported", "system")
+        return Answer(False, f"no {clue.event}{codes}{' like that' if clue.text else ''} was reported", "system")
     first = found[0]
     what = first.text or f"{first.event}{codes}"
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""

@@ -34,7 +34,7 @@ class Diagnosis(Struct, frozen=True):
 
     Attributes:
         ranked: every candidate with its share of belief, the leading one first.
-        suspects: culprits with their share of the blaming findings, the most blamed first.
+        suspects: who may be the culprit, with their share of the blaming findings, the most blamed first.
     """
 
     cause: Cause

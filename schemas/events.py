@@ -93,6 +93,19 @@ EVENTS = (
         "a worker had to go on without part of what was sent",
         ("since", "until", "messages", "reason"),
     ),
+    EventKind("job.fault", "a job tells its cluster of a GPU's fault", ("job", "attempt", "code", "node"), "gpu"),
+    EventKind(
+        "job.summary",
+        "a job tells its cluster what an attempt came to",
+        ("job", "attempt", "kind", "reason", "started", "nodes", "values"),
+        "job",
+    ),
+    EventKind(
+        "fleet.repeated",
+        "a cluster tells a job that its GPU had this fault in other jobs",
+        ("job", "jobs", "code", "node"),
+        "gpu",
+    ),
     EventKind("agent.dropped", "an agent lost records", ("samples", "events")),
 )
 # fmt: on

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from schemas.codec import BadRecord, Plain, decode
 from schemas.detection import Detection
 from schemas.incident import Incident
-from schemas.telemetry import Tick
+from schemas.telemetry import Event, Inbound, Tick
 from streams.contract import contract
 from streams.line import Line, LineMemory
 from streams.stages.stage import Sent
@@ -57,14 +57,24 @@ def replay(line: Line, lines: Iterable[bytes]) -> Outcome:
         except BadRecord as fault:
             outcome.rejected.append((number, fault))
             continue
-        for key in sorted(outcome.memories) if isinstance(record, Tick) else [record.job]:
-            memory = outcome.memories.get(key)
-            if memory is None:
-                memory = outcome.memories[key] = line.blank(key)
-            outcome.said += line.feed(memory, record)
+        _take(line, outcome, record)
     for key in sorted(outcome.memories):
         outcome.said += line.flush(outcome.memories[key])
     return outcome
+
+
+def _take(line: Line, outcome: Outcome, record: Inbound) -> None:
+    """Feed a record, and what the lines tell each other because of it, as the log would bring it back."""
+    waiting: list[Inbound] = [record]
+    while waiting:
+        one = waiting.pop(0)
+        for key in sorted(outcome.memories) if isinstance(one, Tick) else [one.job]:
+            memory = outcome.memories.get(key)
+            if memory is None:
+                memory = outcome.memories[key] = line.blank(key)
+            said = line.feed(memory, one)
+            outcome.said += said
+            waiting += [sent.record for sent in said if sent.topic == "telemetry" and isinstance(sent.record, Event)]
 
 
 def summary(outcome: Outcome) -> dict[str, Plain]:

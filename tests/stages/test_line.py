@@ -12,7 +12,7 @@ from schemas.codec import encode
 from schemas.incident import Incident
 from schemas.telemetry import Event
 from streams.line import Line, LineMemory
-from streams.stages.detect.memory import Counters, DetectMemory
+from streams.stages.detect.job_memory import Counters, DetectMemory
 from streams.stages.detect.stage import Detect
 from streams.stages.stage import Sent
 from streams.stores.pack import pack, unpack

@@ -62,7 +62,8 @@ def _lasting(incident: Incident) -> bytes:
 
 
 def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diagnosis, lost: float) -> Incident:
-    ranks, nodes, gpus = _culprits(diagnosis.suspects, facts)
+    blamed = tuple(one for one in diagnosis.suspects if one.score >= diagnosis.cause.blamed_share)
+    ranks, nodes, gpus = _culprits(blamed, facts)
     everyone = tuple(sorted(memory.rank_nodes))
     legitimate = case.legitimate
     return Incident(

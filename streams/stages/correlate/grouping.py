@@ -5,7 +5,7 @@ Nearness in time alone never merges: a finding joins a case only where the leadi
 
 from collections.abc import Iterable
 
-from playbooks.cause import Cause
+from playbooks.cause import Cause, comes_back
 from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
 from playbooks.facts import Facts, frozen_normals
 from schemas.detection import Detection
@@ -24,6 +24,8 @@ TOGETHER_SECONDS = 60.0
 FORGOTTEN_SECONDS = 1800.0
 """A sign that explains nothing is forgotten after this."""
 MOST_EVENTS = 64
+OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost")
+"""Events whose subject is the GPU at fault."""
 LOOK_AGAIN_SECONDS = 30.0
 """A sign that found no place is tried again after this: the leading cause may have become another."""
 
@@ -123,7 +125,9 @@ def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
 
 def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Finding]) -> Case | None:
     for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
-        if case.state in LIVE and all(_fits_in_time(case, one) and _may_join(causes, case, one) for one in batch):
+        if case.state in LIVE and all(
+            _fits_in_time(case, causes, one) and _may_join(causes, case, one) for one in batch
+        ):
             together = diagnose(facts_of(memory, case, batch), causes)
             if all(_explains_both(together, case, one) and _agrees(together, case, one) for one in batch):
                 return case
@@ -136,9 +140,10 @@ def _may_join(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
     return any(explains(cause, finding) and (seed is None or explains(cause, seed)) for cause in causes)
 
 
-def _fits_in_time(case: Case, finding: Finding) -> bool:
+def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bool:
     onset = _onset(finding)
-    latest = float("inf") if case.quiet_since is None else case.quiet_since + TAIL_SECONDS
+    pausing = any(one.cause == case.cause and comes_back(one) for one in causes)
+    latest = float("inf") if case.quiet_since is None or pausing else case.quiet_since + TAIL_SECONDS
     return case.onset_time - LEAD_SECONDS <= onset <= latest
 
 
@@ -158,12 +163,21 @@ def _seed(case: Case | None) -> Finding | None:
 
 def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:
     """Culprits of different nodes are one story only where they began together."""
-    if together.cause.blames not in ("rank", "node", "gpu") or isinstance(finding, Event):
+    if together.cause.blames not in ("rank", "node", "gpu"):
         return True
+    if isinstance(finding, Event):
+        return finding.event not in OF_A_GPU or _same_gpu(case, finding)
     known = {node for one in case.detections.values() if one.detector == finding.detector for node in one.nodes}
     if not finding.nodes or not known or known & set(finding.nodes):
         return True
     return abs(finding.onset_time - case.onset_time) <= TOGETHER_SECONDS
+
+
+def _same_gpu(case: Case, event: Event) -> bool:
+    """Faults of different GPUs are different stories, unless they came together."""
+    known = {one.subject for one in case.events if one.event in OF_A_GPU}
+    known |= {gpu for one in case.detections.values() for gpu in one.gpus}
+    return event.subject in known or not known or abs(event.time - case.onset_time) <= TOGETHER_SECONDS
 
 
 def _open(memory: CorrelateMemory, finding: Finding) -> Case:

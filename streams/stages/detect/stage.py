@@ -7,12 +7,16 @@ from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
-from streams.stages.detect import align, peers, phases, progress, samples, saves, series, silence
+from streams.stages.detect import align, fleet, peers, phases, progress, samples, saves, series, silence
 from streams.stages.detect.attempt import enrol_frame, start
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
-from streams.stages.detect.memory import Attempt, DetectMemory, Entities, OpenStep
+from streams.stages.detect.job_memory import DetectMemory
+from streams.stages.detect.memory import Attempt, Entities, OpenStep
 from streams.stages.detect.repeats import is_repeated
+from streams.stages.detect.signs import watch as signs
+from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
+from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
 _TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.")
@@ -54,6 +58,8 @@ class Detect:
         """Nothing more will come: close what waits for late records."""
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt, closing=True)
+            scene = _scene(memory, memory.attempt, memory.clock + SETTLES_SECONDS)
+            yield from self._tell(memory, signs.time(memory.signs, scene))
 
     def _tick(self, memory: DetectMemory, tick: Tick) -> Iterator[Sent]:
         """Let time pass where nobody speaks; the runtime's own absence is not the job's silence."""
@@ -76,8 +82,11 @@ class Detect:
         else:
             yield from self._frame(memory, attempt, record)
         yield from self._advance(memory, attempt)
+        yield from self._tell(memory, signs.time(memory.signs, _scene(memory, attempt, memory.clock)))
         if isinstance(record, Event):
             yield Sent("events", memory.key, record)
+            yield from self._tell(memory, signs.event(memory.signs, _scene(memory, attempt, memory.clock), record))
+            yield from fleet.report(memory.fleet, memory.key, attempt, record)
 
     def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Generator[Sent, None, Attempt]:
         """End the attempt before, and begin the one this record belongs to."""
@@ -143,6 +152,7 @@ class Detect:
             progress.advanced(attempt, frame.step, memory.clock)
             memory.counters.late += not align.add(attempt.alignment, frame, memory.clock)
         elif isinstance(frame, SampleFrame):
+            fleet.sample(memory.fleet, frame)
             memory.counters.late += not samples.add(memory.samples, frame)
 
     def _advance(self, memory: DetectMemory, attempt: Attempt, closing: bool = False) -> Iterator[Sent]:
@@ -172,6 +182,9 @@ class Detect:
         for finding in (series.watch(attempt, closed, bool(phase)), peers.watch(attempt, closed, bool(phase))):
             yield from self._follow(memory, attempt, finding)
         phases.step_closed(attempt.phases, closed.time)
+        scene = _scene(memory, attempt, memory.clock)
+        yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
+        fleet.step(memory.fleet, closed)
         yield Sent("vitals", memory.key, _vitals(memory, attempt, closed, phase))
 
     def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
@@ -186,6 +199,8 @@ class Detect:
         values: dict[str, float | None] = {}
         yield from self._follow(memory, attempt, samples.watch(attempt, moment, values))
         attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
+        scene = _scene(memory, attempt, memory.clock)
+        yield from self._tell(memory, signs.moment(memory.signs, scene, moment))
         vitals = Vitals(
             job=memory.key,
             attempt=attempt.number,
@@ -208,6 +223,14 @@ class Detect:
         for alarm, found in findings:
             for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
                 yield Sent("detections", memory.key, detection)
+
+    def _tell(self, memory: DetectMemory, detections: Iterable[Detection]) -> Iterator[Sent]:
+        for detection in detections:
+            yield Sent("detections", memory.key, detection)
+
+
+def _scene(memory: DetectMemory, attempt: Attempt, clock: float) -> Scene:
+    return Scene(job=memory.key, cluster=memory.cluster, attempt=attempt, clock=clock)
 
 
 def _is_new_start(record: Telemetry, attempt: Attempt) -> bool:

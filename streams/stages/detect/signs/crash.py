@@ -1,0 +1,149 @@
+"""Attempts that fail: once, again and again, on one node they share, or because a node leaves.
+
+A failure that survives a restart is one story over all attempts. Nodes are compared by placement, never by rank.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from schemas.telemetry import Event
+from schemas.wording import count
+from streams.stages.detect.derive import ClosedStep
+from streams.stages.detect.signs.error_kind import error_kind
+from streams.stages.detect.signs.sign import Scene, Seen, Sign
+
+LOOP = 3
+"""So many failures without one good attempt between them are a loop."""
+WELL_STEPS = 20
+"""An attempt that trained so many steps, and twice as many as the one that failed before it, has done well."""
+FEW = 0.25
+"""Largest share of a placement that may be called what the failures have in common."""
+KEPT = 64
+
+
+class Failure(Struct):
+    """One attempt that failed: where it ran, how far it came, what was complained of, and which nodes had left."""
+
+    nodes: list[str]
+    steps: int
+    kind: str
+    left: list[str]
+
+
+class CrashMemory(Struct):
+    """Failures since the last attempt that did well, and what the present attempt has said so far.
+
+    Attributes:
+        onset: Unix seconds and step of the first failure.
+        good: nodes of the last attempt that did well.
+        nodes: of the present attempt.
+        trained: steps closed in it.
+        sign: Unix seconds of the first complaint in it.
+    """
+
+    failures: list[Failure] = field(default_factory=list)
+    onset: float = 0.0
+    onset_step: int | None = None
+    good: list[str] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    trained: int = 0
+    sign: float | None = None
+    kind: str = ""
+
+
+class Crash(Sign[CrashMemory]):
+    """Tell of failed attempts as one finding, and of the node that is in all of them and in no good one."""
+
+    name = "crash"
+    memory = CrashMemory
+
+    def event(self, memory: CrashMemory, scene: Scene, event: Event) -> Iterator[Seen]:
+        """Follow the attempts and what they complain of."""
+        match event.event:
+            case "attempt.started":
+                memory.nodes = sorted(set(scene.attempt.participants.nodes) - {""})
+                memory.left, memory.trained, memory.sign, memory.kind = [], 0, None, ""
+            case "node.left":
+                memory.left = [*memory.left, event.subject]
+                _complain(memory, event)
+            case "rank.error" | "rank.exit" | "worker.killed":
+                _complain(memory, event)
+            case "log.line" if event.data.get("level") in ("ERROR", "FATAL", "CRITICAL"):
+                _complain(memory, event)
+            case "attempt.ended":
+                yield from self._ended(memory, scene, event)
+
+    def step(self, memory: CrashMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
+        """Count the steps of the attempt; when it has done well, what failed before is over."""
+        memory.trained += 1
+        if not memory.failures or memory.trained < max(WELL_STEPS, 2 * memory.failures[-1].steps):
+            return
+        memory.good = memory.nodes
+        seen = self._told(memory)
+        memory.failures = []
+        seen.over = True
+        yield seen
+
+    def _ended(self, memory: CrashMemory, scene: Scene, event: Event) -> Iterator[Seen]:
+        if event.data.get("reason") != "failed":
+            return
+        nodes = memory.nodes or sorted(set(scene.attempt.participants.nodes) - {""})
+        if not memory.failures:
+            memory.onset = min(memory.sign, event.time) if memory.sign is not None else event.time
+            memory.onset_step = scene.step
+        failure = Failure(nodes, memory.trained, memory.kind, memory.left)
+        memory.failures = [*memory.failures[1 - KEPT :], failure]
+        yield self._told(memory)
+
+    def _told(self, memory: CrashMemory) -> Seen:
+        failures = memory.failures
+        part, nodes = _verdict(memory)
+        times = "failed" if len(failures) == 1 else f"failed {len(failures)} times in a row"
+        who = f"; {', '.join(nodes)} {'left each time' if part == 'leaving' else 'was in all of them'}" if nodes else ""
+        return Seen(
+            sign=self.name,
+            part=part,
+            onset_time=memory.onset,
+            onset_step=memory.onset_step,
+            nodes=nodes,
+            numbers={"failures": float(len(failures))},
+            text=f"the job {times}, the last time after {count(failures[-1].steps, 'step')}{who}",
+        )
+
+
+def _complain(memory: CrashMemory, event: Event) -> None:
+    text = f"{event.data.get('error', '')} {event.text}".strip()
+    kind = error_kind(text) if text else ""
+    if memory.sign is None:
+        memory.sign = event.time
+    if memory.kind in ("", "other") and kind:
+        memory.kind = kind
+
+
+def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
+    failures = memory.failures
+    leavers = Counter(node for one in failures for node in set(one.left))
+    always = tuple(sorted(node for node, times in leavers.items() if times == len(failures)))
+    if len(failures) > 1:
+        if always:
+            return "leaving", always
+        common = shared_nodes([one.nodes for one in failures], memory.good)
+        if common:
+            return "common", common
+    if len(failures) >= LOOP:
+        return "loop", ()
+    return failures[0].kind, ()
+
+
+def shared_nodes(failed: list[list[str]], good: list[str]) -> tuple[str, ...]:
+    """Name the nodes that all failed placements share and a good one does not have, where they are few.
+
+    >>> shared_nodes([["a", "b", "c", "d", "e"], ["c", "f", "g", "h"]], []), shared_nodes([["a", "b"], ["a", "b"]], [])
+    (('c',), ())
+    """
+    common = set(failed[0]).intersection(*failed[1:]) - set(good)
+    smallest = min(len(nodes) for nodes in failed)
+    return tuple(sorted(common)) if len(common) <= FEW * smallest else ()
