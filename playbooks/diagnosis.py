@@ -9,7 +9,7 @@ from playbooks.cause import UNKNOWN, Cause, Clue, covers
 from playbooks.clues import Answer, ask, is_event, is_found
 from playbooks.facts import Facts
 from schemas.detection import Detection
-from schemas.incident import Evidence, RankedCause, RuledOut, Suspect
+from schemas.incident import Evidence, Moved, RankedCause, RuledOut, Suspect
 from schemas.telemetry import Event
 
 TEMPERATURE = 1.3
@@ -18,6 +18,10 @@ WEAK = 0.7
 """A move seen in the job's values, but not yet raised by a detector, counts for so much of the weight."""
 ENOUGH = 1.0
 """Nats that a cause needs before it is named."""
+FIRST = 0.3
+"""Nats for a cause whose own evidence began first, and against one whose evidence began later than the rest."""
+AT_ONCE_SECONDS = 15.0
+"""What began so close to the first began with it."""
 
 
 class Weighed(Struct, frozen=True):
@@ -27,6 +31,13 @@ class Weighed(Struct, frozen=True):
     weight: float
     candidate: bool
     answers: tuple[tuple[Clue, Answer, float], ...]
+    order: Moved | None = None
+
+    def moved(self) -> tuple[Moved, ...]:
+        """What moved the belief, the heaviest first."""
+        told = [Moved(text=answer.text, weight=round(weight, 3)) for _, answer, weight in self.answers if weight]
+        told += [self.order] if self.order is not None else []
+        return tuple(sorted(told, key=lambda one: (-abs(one.weight), one.text)))
 
 
 class Diagnosis(Struct, frozen=True):
@@ -84,7 +95,25 @@ def weigh(cause: Cause, facts: Facts) -> Weighed:
         candidate &= not clue.needed or answer.holds is True
         weight += moved
         answers.append((clue, answer, moved))
-    return Weighed(cause, weight, candidate, tuple(answers))
+    order = _order(answers, facts)
+    weight += order.weight if order is not None else 0.0
+    return Weighed(cause, weight, candidate, tuple(answers), order)
+
+
+def _order(answers: list[tuple[Clue, Answer, float]], facts: Facts) -> Moved | None:
+    """A cause comes before what it does: compare when its own evidence began with when anything began."""
+    own = [_onset(one) for _, answer, weight in answers if weight > 0 for one in answer.sources]
+    everything = [*map(_onset, facts.detections), *map(_onset, facts.events)]
+    if not own or max(everything) - min(everything) <= AT_ONCE_SECONDS:
+        return None
+    late = min(own) - min(everything)
+    if late <= AT_ONCE_SECONDS:
+        return Moved(text="what speaks for it began first", weight=FIRST)
+    return Moved(text=f"what speaks for it began {late:.0f} s after the first sign", weight=-FIRST)
+
+
+def _onset(source: Detection | Event) -> float:
+    return source.onset_time if isinstance(source, Detection) else source.time
 
 
 def explains(cause: Cause, finding: Detection | Event) -> bool:
@@ -108,15 +137,21 @@ def opens(causes: tuple[Cause, ...], finding: Detection | Event) -> bool:
 
 def _shares(candidates: list[Weighed], leading: str) -> tuple[RankedCause, ...]:
     """Turn weights into shares of belief; `unknown` always holds the share of a cause with no evidence at all."""
-    known = [(one.cause.cause, one.weight) for one in candidates]
-    everything = [*known, (UNKNOWN, 0.0)]
-    most = max(weight for _, weight in everything)
-    sizes = [math.exp((weight - most) / TEMPERATURE) for _, weight in everything]
-    total = sum(sizes)
+    most = max([0.0, *(one.weight for one in candidates)])
+    sizes = [math.exp((one.weight - most) / TEMPERATURE) for one in candidates]
+    nothing = math.exp(-most / TEMPERATURE)
+    total = sum(sizes) + nothing
     ranked = [
-        RankedCause(cause=name, score=round(size / total, 4), weight=round(weight, 3))
-        for (name, weight), size in zip(everything, sizes, strict=True)
+        RankedCause(
+            cause=one.cause.cause,
+            score=round(size / total, 4),
+            weight=round(one.weight, 3),
+            prior=one.cause.prior,
+            moved=one.moved(),
+        )
+        for one, size in zip(candidates, sizes, strict=True)
     ]
+    ranked.append(RankedCause(cause=UNKNOWN, score=round(nothing / total, 4)))
     return tuple(sorted(ranked, key=lambda one: (one.cause != leading, -one.score, one.cause)))
 
 

@@ -37,6 +37,18 @@ class Affected(Struct, frozen=True, kw_only=True):
     jobs: tuple[str, ...] = ()
 
 
+class Moved(Struct, frozen=True, kw_only=True):
+    """One thing that moved the belief in a hypothesis, and by how much.
+
+    Attributes:
+        text: what was seen.
+        weight: nats, above 0 for it and below against it.
+    """
+
+    text: str
+    weight: float
+
+
 class RankedCause(Struct, frozen=True, kw_only=True):
     """One hypothesis with its share of belief.
 
@@ -44,11 +56,15 @@ class RankedCause(Struct, frozen=True, kw_only=True):
         cause: name in the cause catalogue.
         score: probability-like share over all hypotheses, 0..1.
         weight: sum of the evidence weights, nats.
+        prior: nats before anything was seen.
+        moved: what moved it, the heaviest first; prior and these add up to `weight`.
     """
 
     cause: str
     score: float
     weight: float = 0.0
+    prior: float = 0.0
+    moved: tuple[Moved, ...] = ()
 
 
 class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):

@@ -2,7 +2,7 @@
 
 import typer
 
-from streams.commands import demo, incidents, kafka, policy, records, reference, replaying, serving
+from streams.commands import demo, incidents, kafka, policy, records, reference, replaying, serving, verdicts
 
 app = typer.Typer(
     name="trainmaster",
@@ -18,10 +18,13 @@ app.command("api")(kafka.api)
 app.command("agent")(serving.agent)
 app.command("replay")(replaying.replay)
 app.command("simulate")(replaying.simulate)
+incidents.app.command("explain")(verdicts.explain)
 app.add_typer(incidents.app, name="incidents")
 app.add_typer(policy.app, name="playbooks")
 app.add_typer(records.taints, name="taints")
 app.add_typer(kafka.topics, name="topics")
+app.command("costs")(verdicts.costs)
+app.command("priors")(verdicts.priors)
 app.command("postmortem")(records.postmortem)
 app.command("schemas")(records.schemas)
 app.command("reference")(reference.reference)

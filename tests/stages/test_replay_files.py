@@ -45,13 +45,13 @@ def test_every_job_has_its_own_memory() -> None:
 
 
 def test_a_tick_is_for_every_job() -> None:
-    """Time passes for all jobs of a file, and for none that is not there yet."""
+    """Time passes for all jobs of a file and for their cluster, and for none that is not there yet."""
     lines = [encode(Tick(time=START)), event("a", 0, code=79), event("b", 0, code=79)]
     ticks = [encode(Tick(time=START + 5.0 * number)) for number in range(10)]
     outcome = replay(line(), [*lines, *ticks])
     opened = {sent.key for sent in outcome.said if sent.topic == "drafts"}
     assert opened == {"a", "b"}
-    assert sorted(outcome.memories) == ["a", "b"]
+    assert sorted(outcome.memories) == ["a", "b", "default"]
 
 
 def test_the_last_revision_counts() -> None:

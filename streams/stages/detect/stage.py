@@ -68,6 +68,8 @@ class Detect:
         memory.last_tick = tick.time
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt)
+            scene = _scene(memory, memory.attempt, memory.clock + memory.idle)
+            yield from self._tell(memory, signs.time(memory.signs, scene))
         yield Sent("events", memory.key, Tick(time=memory.clock + memory.idle, every=tick.every))
 
     def _telemetry(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:

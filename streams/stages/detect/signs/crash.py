@@ -21,6 +21,8 @@ WELL_STEPS = 20
 FEW = 0.25
 """Largest share of a placement that may be called what the failures have in common."""
 KEPT = 64
+LATE_SECONDS = 10.0
+"""So long the last steps of a failed attempt may still come in."""
 
 
 class Failure(Struct):
@@ -41,6 +43,7 @@ class CrashMemory(Struct):
         nodes: of the present attempt.
         trained: steps closed in it.
         sign: Unix seconds of the first complaint in it.
+        due: when the last failure is told: late records of its last steps may still come; None when it is told.
     """
 
     failures: list[Failure] = field(default_factory=list)
@@ -52,6 +55,7 @@ class CrashMemory(Struct):
     trained: int = 0
     sign: float | None = None
     kind: str = ""
+    due: float | None = None
 
 
 class Crash(Sign[CrashMemory]):
@@ -64,6 +68,7 @@ class Crash(Sign[CrashMemory]):
         """Follow the attempts and what they complain of."""
         match event.event:
             case "attempt.started":
+                yield from self._tell(memory)
                 memory.nodes = sorted(set(scene.attempt.participants.nodes) - {""})
                 memory.left, memory.trained, memory.sign, memory.kind = [], 0, None, ""
             case "node.left":
@@ -74,7 +79,16 @@ class Crash(Sign[CrashMemory]):
             case "log.line" if event.data.get("level") in ("ERROR", "FATAL", "CRITICAL"):
                 _complain(memory, event)
             case "attempt.ended":
-                yield from self._ended(memory, scene, event)
+                self._ended(memory, scene, event)
+
+    def time(self, memory: CrashMemory, scene: Scene) -> Iterator[Seen]:
+        """Tell of a failure when nothing of the attempt can come any more."""
+        if memory.due is None:
+            return
+        if len(memory.failures) == 1 and scene.attempt.ended is not None:
+            memory.onset_step = scene.step
+        if scene.clock >= memory.due:
+            yield from self._tell(memory)
 
     def step(self, memory: CrashMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
         """Count the steps of the attempt; when it has done well, what failed before is over."""
@@ -87,7 +101,12 @@ class Crash(Sign[CrashMemory]):
         seen.over = True
         yield seen
 
-    def _ended(self, memory: CrashMemory, scene: Scene, event: Event) -> Iterator[Seen]:
+    def _tell(self, memory: CrashMemory) -> Iterator[Seen]:
+        if memory.due is not None:
+            memory.due = None
+            yield self._told(memory)
+
+    def _ended(self, memory: CrashMemory, scene: Scene, event: Event) -> None:
         if event.data.get("reason") != "failed":
             return
         nodes = memory.nodes or sorted(set(scene.attempt.participants.nodes) - {""})
@@ -96,7 +115,7 @@ class Crash(Sign[CrashMemory]):
             memory.onset_step = scene.step
         failure = Failure(nodes, memory.trained, memory.kind, memory.left)
         memory.failures = [*memory.failures[1 - KEPT :], failure]
-        yield self._told(memory)
+        memory.due = event.time + LATE_SECONDS
 
     def _told(self, memory: CrashMemory) -> Seen:
         failures = memory.failures

@@ -24,14 +24,14 @@ class OrderRepeatedMemory(Struct):
 
     Attributes:
         epoch: they belong to.
-        steps: step -> sample ids.
+        steps: step -> sample ids; `known` has all of them.
         latest: repetitions and samples of the last steps: (step, time, repeated, given).
     """
 
     epoch: float = -1.0
     steps: dict[int, list[float]] = field(default_factory=dict)
+    known: set[float] = field(default_factory=set)
     latest: list[tuple[int, float, int, int]] = field(default_factory=list)
-    kept: int = 0
     told: bool = False
 
 
@@ -48,7 +48,7 @@ class OrderRepeated(Sign[OrderRepeatedMemory]):
             if resume is None:
                 memory.steps.clear()
             memory.steps = {step: ids for step, ids in memory.steps.items() if resume is not None and step <= resume}
-            memory.kept = sum(len(ids) for ids in memory.steps.values())
+            memory.known = {one for ids in memory.steps.values() for one in ids}
             memory.latest, memory.told = [], False
         yield from ()
 
@@ -58,15 +58,14 @@ class OrderRepeated(Sign[OrderRepeatedMemory]):
         if row is None or epoch is None:
             return
         if epoch > memory.epoch:
-            memory.epoch, memory.steps, memory.kept, memory.latest = epoch, {}, 0, []
+            memory.epoch, memory.steps, memory.known, memory.latest = epoch, {}, set(), []
         ids = row[np.isfinite(row)].tolist()
-        if memory.kept > MOST:
+        if len(memory.known) > MOST:
             return
-        known = {one for some in memory.steps.values() for one in some} if memory.latest or memory.steps else set()
-        repeated = sum(one in known for one in ids)
+        repeated = sum(one in memory.known for one in ids)
         memory.latest = [*memory.latest[1 - LOOKED :], (closed.step, closed.time, repeated, len(ids))]
         memory.steps.setdefault(closed.step, []).extend(ids)
-        memory.kept += len(ids)
+        memory.known.update(ids)
         yield from self._judge(memory, epoch)
 
     def _judge(self, memory: OrderRepeatedMemory, epoch: float) -> Iterator[Seen]:

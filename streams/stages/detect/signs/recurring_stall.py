@@ -23,6 +23,10 @@ SHARE, GRAVE = 0.03, 0.10
 """Share of the time lost from which stalls count: so many of them, or fewer where it is grave."""
 CROWD = 0.35
 """Share of the steps above which long steps are a pattern of the job and no stalls."""
+CLEAR = 3.0
+"""Times the spread of the other steps by which stalls have to stand out: a long tail is no stall."""
+IN_A_ROW = 3
+"""So many long steps in a row are another level and no stalls."""
 CALM = 3.0
 """Times the usual distance without another stall until it is over."""
 
@@ -72,6 +76,7 @@ class RecurringStall(Sign[RecurringStallMemory]):
         memory.stalls = [one for one in memory.stalls if one.step > closed.step - WINDOW]
         if stall is not None:
             memory.stalls.append(stall)
+            _settle_on_new_level(memory)
             yield from self._recur(memory)
         elif memory.told is not None:
             yield from self._calm(memory, closed.step)
@@ -95,7 +100,8 @@ class RecurringStall(Sign[RecurringStallMemory]):
         stalls = [one for one in memory.stalls if one.part == part]
         lost = sum(one.excess for one in stalls) / max(sum(memory.seconds), 1e-9)
         enough = (len(stalls) >= FEWEST and lost >= SHARE) or (len(stalls) >= FEWEST_GRAVE and lost >= GRAVE)
-        if memory.told is None and (not enough or len(memory.stalls) > CROWD * len(memory.seconds)):
+        crowded = len(memory.stalls) > CROWD * len(memory.seconds)
+        if memory.told is None and (not enough or crowded or not _stand_out(memory, stalls)):
             return
         if memory.told is None:
             memory.told, memory.part = stalls[0].step, part
@@ -117,7 +123,7 @@ class RecurringStall(Sign[RecurringStallMemory]):
             after=usual + excess,
             numbers={"stalls": len(stalls), "lost_share": lost, "period": period, "ranks": len(ranks)},
             text=(
-                f"steps stall {how} since {step_words(first.step)}: {amount('step_seconds', usual + excess)} instead of "
+                f"steps stall {how} since {step_words(first.step)}: {amount('step_seconds', usual + excess)}, not "
                 f"{amount('step_seconds', usual)}, {memory.part} explains it, {lost:.0%} of the time"
             ),
         )
@@ -137,6 +143,22 @@ class RecurringStall(Sign[RecurringStallMemory]):
             end_step=last[0].step if last else None,
         )
         memory.told, memory.part = None, ""
+
+
+def _stand_out(memory: RecurringStallMemory, stalls: list[Stall]) -> bool:
+    """Tell whether stalls are a kind of their own, and not the far end of steps of uneven length."""
+    usual = float(np.median(memory.seconds))
+    others = [one for one in memory.seconds if one < LONG * usual]
+    tail = float(np.quantile(others, 0.98)) - usual
+    return float(np.quantile([one.excess for one in stalls], 0.2)) >= CLEAR * tail
+
+
+def _settle_on_new_level(memory: RecurringStallMemory) -> None:
+    last = [one.step for one in memory.stalls[-IN_A_ROW:]]
+    if len(last) == IN_A_ROW and last[-1] - last[0] < IN_A_ROW:
+        del memory.stalls[-IN_A_ROW:]
+        memory.seconds = memory.seconds[-IN_A_ROW:]
+        memory.parts = {name: values[-IN_A_ROW:] for name, values in memory.parts.items()}
 
 
 def _begin(memory: RecurringStallMemory, attempt: int) -> None:
