@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 from msgspec import Struct
 
@@ -185,22 +186,30 @@ def _cascade(detections: list[Detection]) -> list[Evidence]:
             layer=alike[0].layer,
             source=alike[0].id,
             role="cascade",
+            **_figures(alike[0]),
         )
         for alike in by_kind.values()
     ]
 
 
 def _statement(clue: Clue, answer: Answer, weight: float) -> Evidence:
-    first = next((one.id for one in answer.sources if isinstance(one, Detection)), "")
+    first = next((one for one in answer.sources if isinstance(one, Detection)), None)
     return Evidence(
         status="unknown" if answer.holds is None else "established" if answer.sure else "supported",
         text=answer.text,
         layer=answer.layer,
         speaks_for=weight >= 0 if answer.holds is not None else clue.weight > 0,
         weight=round(weight, 3),
-        source=first,
+        source=first.id if first is not None else "",
         role="initiating" if answer.holds and clue.weight > 0 else "unplaced",
+        **(_figures(first) if first is not None else {}),
     )
+
+
+def _figures(one: Detection) -> dict[str, Any]:  # Any: fields of the evidence
+    """What a finding was made of, so that a claim can be held against it."""
+    names = ("detector", "subject", "before", "after", "limit", "numbers")
+    return {name: getattr(one, name) for name in names}
 
 
 def _ruled_out(weighed: list[Weighed], leading: Weighed, facts: Facts) -> tuple[RuledOut, ...]:

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from schemas.action import ActionEntry
-from schemas.telemetry import VERSION
+from schemas.telemetry import VERSION, Reading
 
 State = Literal["open", "acting", "recovering", "resolved", "closed"]
 Severity = Literal["info", "warning", "error", "critical"]
@@ -78,6 +78,9 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
         weight: how far it moved the leading cause, nats.
         source: id of the detection or event behind it, or "".
         role: what the thing it tells of was in the course of events.
+        detector: which found it, "" for an event or a value; likewise `subject`.
+        before: the healthy level it was held against, in the signal's unit; likewise `after` and `limit`.
+        numbers: its parameters and further figures.
     """
 
     status: Status
@@ -87,6 +90,28 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
     weight: float = 0.0
     source: str = ""
     role: Role = "unplaced"
+    detector: str = ""
+    subject: str = ""
+    before: Reading = None
+    after: Reading = None
+    limit: Reading = None
+    numbers: dict[str, float] = {}
+
+
+class Basis(Struct, frozen=True, kw_only=True):
+    """What an incident can be computed from again: `trainmaster evidence verify` does.
+
+    Attributes:
+        topic: where the records stand.
+        key: of these records.
+        until: Unix seconds up to which the job's clock had come.
+        catalogue: id of the causes and priors that were weighed.
+    """
+
+    topic: str
+    key: str
+    until: float
+    catalogue: str
 
 
 class RuledOut(Struct, frozen=True, kw_only=True):
@@ -158,3 +183,4 @@ class Incident(Struct, frozen=True, kw_only=True):
     actions: tuple[ActionEntry, ...] = ()
     linked: str = ""
     acknowledged_by: str = ""
+    basis: Basis | None = None

@@ -2,7 +2,7 @@
 
 import typer
 
-from streams.commands import demo, incidents, kafka, policy, records, reference, replaying, serving, verdicts
+from streams.commands import demo, evidence, incidents, kafka, policy, records, reference, replaying, serving, verdicts
 
 app = typer.Typer(
     name="trainmaster",
@@ -20,6 +20,7 @@ app.command("replay")(replaying.replay)
 app.command("simulate")(replaying.simulate)
 incidents.app.command("explain")(verdicts.explain)
 app.add_typer(incidents.app, name="incidents")
+app.add_typer(evidence.app, name="evidence")
 app.add_typer(policy.app, name="playbooks")
 app.add_typer(records.taints, name="taints")
 app.add_typer(kafka.topics, name="topics")

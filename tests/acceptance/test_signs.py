@@ -243,7 +243,7 @@ def test_a_gauge_that_turns_to_a_terminal_xid_is_a_gpus_fault() -> None:
     job, story = trained(10)
     for number in range(12):
         story += job.run(5)
-        codes = [31.0, 79.0 if number > 6 else 0.0]
+        codes: list[float | None] = [31.0, 79.0 if number > 6 else 0.0]
         story.append(job.sample("gpu", ["GPU-0", "GPU-1"], "n1", [0, 1], xid_last=codes))
     [incident] = incidents_of([*story, *job.run(20)])
     assert (incident["cause"], incident["gpus"]) == ("gpu_failed", ["GPU-1"])

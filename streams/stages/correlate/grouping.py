@@ -6,6 +6,7 @@ Nearness in time alone never merges: a finding joins a case only where the leadi
 from collections.abc import Iterable
 
 from playbooks.cause import Cause, comes_back
+from playbooks.clues import is_event
 from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
 from playbooks.facts import Facts, frozen_normals
 from schemas.detection import Detection
@@ -23,7 +24,9 @@ TOGETHER_SECONDS = 60.0
 """Two different culprits belong to one case only if they began so close to each other."""
 FORGOTTEN_SECONDS = 1800.0
 """A sign that explains nothing is forgotten after this."""
-MOST_EVENTS = 64
+MOST_EVENTS = 256
+MOST_ALIKE, MOST_TEARDOWN = 64, 8
+"""So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
 OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost")
 """Events whose subject is the GPU at fault."""
 LOOK_AGAIN_SECONDS = 30.0
@@ -71,11 +74,20 @@ def look_soon(memory: CorrelateMemory, time: float, hold: float) -> None:
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, time + hold)
 
 
-def is_flood(memory: CorrelateMemory, event: Event) -> bool:
-    """Tell whether so many events of this name wait or were placed already that one more tells nothing."""
+def is_flood(memory: CorrelateMemory, causes: tuple[Cause, ...], event: Event) -> bool:
+    """Tell whether so many events of this name wait or were placed already that one more tells nothing.
+
+    Args:
+        memory: of the job.
+        causes: the catalogue.
+        event: the next one.
+    """
     placed = [case.events for case in memory.cases.values() if case.state in LIVE]
     alike = sum(one.event == event.event for events in (memory.waiting_events, *placed) for one in events)
-    return alike >= MOST_EVENTS
+    if alike < MOST_TEARDOWN:
+        return False
+    speaks = any(clue.weight > 0 and is_event(clue, event) for cause in causes for clue in cause.clues)
+    return alike >= (MOST_ALIKE if speaks else MOST_TEARDOWN)
 
 
 def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding] = ()) -> Facts:

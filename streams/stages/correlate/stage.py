@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from playbooks.cause import Cause
 from playbooks.diagnosis import explains, opens
+from schemas.codec import encode
 from schemas.detection import Detection, Vitals
+from schemas.ids import derived_id
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
 from streams.stages.correlate import cost, life, tracks
@@ -32,6 +34,7 @@ class Correlate:
             raise ValueError(f"hold: seconds, 0 or more, not {hold}")
         self.causes = causes
         self.hold = hold
+        self.catalogue = derived_id(*(encode(cause).decode() for cause in causes))
 
     def blank(self, key: str) -> CorrelateMemory:
         """Make the memory of a job that has not been seen yet."""
@@ -63,7 +66,7 @@ class Correlate:
         for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
             if case.unread >= THINK_AGAIN or everything:
                 case.unread = 0
-                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold)
+                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold, self.catalogue)
                 if incident is not None:
                     yield Sent("drafts", memory.key, incident)
 
@@ -81,7 +84,7 @@ class Correlate:
             case "incident.acknowledged" | "incident.closed":
                 _by_person(memory, event)
         is_sign = opens(self.causes, event) or any(explains(cause, event) for cause in self.causes)
-        if is_sign and not is_flood(memory, event):
+        if is_sign and not is_flood(memory, self.causes, event):
             memory.waiting_events.append(event)
             look_soon(memory, event.time, self.hold)
 
