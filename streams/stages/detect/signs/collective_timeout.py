@@ -19,6 +19,7 @@ SETTLES_SECONDS = 30.0
 class Report(Struct):
     """What the watchdog of one rank said."""
 
+    group: str
     seq: int | None
     what: str
     completed: int | None
@@ -77,7 +78,9 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
         memory.onset = began if not memory.reports else min(memory.onset, began)
         memory.latest = max(memory.latest, scene.clock, event.time)
         what = f"{data.get('op')} of {data.get('numel_in')}"
-        memory.reports[rank] = Report(as_count(data.get("seq")), what, as_count(data.get("last_completed")))
+        memory.reports[rank] = Report(
+            str(data.get("group")), as_count(data.get("seq")), what, as_count(data.get("last_completed"))
+        )
         given, everyone = len(memory.reports), len(scene.attempt.participants.ranks)
         if given == everyone or given & (given - 1) == 0:  # at 1, 2, 4, 8 ...: a flood is not retold line by line
             yield self._told(memory, scene)
@@ -100,7 +103,8 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
         )
 
     def _verdict(self, memory: CollectiveTimeoutMemory, scene: Scene) -> tuple[str, tuple[int, ...], str]:
-        reports = memory.reports
+        usual = Counter(report.group for report in memory.reports.values()).most_common(1)[0][0]
+        reports = {rank: one for rank, one in memory.reports.items() if one.group == usual}  # numbers count per group
         if memory.finished or 0 < scene.attempt.total_steps <= scene.attempt.top_step:
             return "after_end", (), "the run itself was through"
         at: dict[int | None, set[str]] = {}
@@ -112,10 +116,10 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
         if len(at) > 1:
             return self._behind(reports)
         everyone = set(scene.attempt.participants.ranks)
-        silent = tuple(sorted(everyone - set(reports)))
+        silent = tuple(sorted(everyone - set(memory.reports)))
         if 0 < len(silent) * 4 <= len(everyone):
             return "silent", silent, f"{count(len(silent), 'rank')} said nothing: {_some(silent)}"
-        if len(reports) * 2 < len(everyone):
+        if len(memory.reports) * 2 < len(everyone):
             return "early", (), "the others have not spoken yet"
         return "same", (), "all in the same one, which names nobody"
 

@@ -33,7 +33,7 @@ class Told(Struct):
 
 
 class Signs(Struct):
-    """The memory of each sign under its name, and what is active."""
+    """The memory of each sign under its name, what is active, and how often each finding was raised."""
 
     collective_timeout: CollectiveTimeoutMemory = field(default_factory=CollectiveTimeoutMemory)
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
@@ -55,4 +55,5 @@ class Signs(Struct):
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)
     told: dict[str, Told] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
     looked: int = -1

@@ -67,7 +67,8 @@ def _follow(signs: Signs, scene: Scene, seen: Iterable[Seen], now: float) -> Ite
                 yield ended(told.detection, one.end_step if one.end_step is not None else scene.step, now)
             continue
         if told is None:
-            detection = _raised(scene, one, now)
+            signs.times[place] = signs.times.get(place, 0) + 1
+            detection = _raised(scene, one, now, signs.times[place])
         else:
             detection = _revised(told.detection, one)
             if detection is told.detection:
@@ -77,11 +78,12 @@ def _follow(signs: Signs, scene: Scene, seen: Iterable[Seen], now: float) -> Ite
         yield detection
 
 
-def _raised(scene: Scene, seen: Seen, now: float) -> Detection:
+def _raised(scene: Scene, seen: Seen, now: float, times: int) -> Detection:
+    """Make the detection; its id holds no time, which may depend on the order in which records came in."""
     signal = BY_NAME[seen.sign].signal
     number = scene.attempt.number
     return Detection(
-        id=derived_id(scene.job, number, seen.sign, seen.subject, seen.again, round(seen.onset_time, 3)),
+        id=derived_id(scene.job, number, seen.sign, seen.subject, seen.again, times),
         job=scene.job,
         attempt=number,
         cluster=scene.cluster,
