@@ -106,6 +106,13 @@ EVENTS = (
         ("job", "jobs", "code", "node"),
         "gpu",
     ),
+    EventKind(
+        "job.incident",
+        "a job tells its cluster of an incident; the subject is its culprit as kind and name",
+        ("job", "incident", "cause", "layer"),
+        "entity",
+    ),
+    EventKind("fleet.linked", "a cluster tells a job that an incident is part of a larger one", ("incident",), "incident"),
     EventKind("agent.dropped", "an agent lost records", ("samples", "events")),
 )
 # fmt: on

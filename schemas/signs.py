@@ -66,6 +66,13 @@ SIGNS = (
         "loss",
         ("loss", "links", "pace"),
     ),
+    SignKind(
+        "shared_fault",
+        "several jobs have the same culprit, or the same trouble of what they share, at the same time",
+        "interval_seconds",
+        ("storage", "network", "node"),
+    ),
+    SignKind("offending_node", "a node was blamed for several incidents within four weeks", "interval_seconds"),
 )
 """Every sign; its memory and its code stand in `streams/stages/detect/signs/`."""
 

@@ -58,9 +58,21 @@ def replay(line: Line, lines: Iterable[bytes]) -> Outcome:
             outcome.rejected.append((number, fault))
             continue
         _take(line, outcome, record)
-    for key in sorted(outcome.memories):
-        outcome.said += line.flush(outcome.memories[key])
+    _flush(line, outcome, set(outcome.memories))
     return outcome
+
+
+def _flush(line: Line, outcome: Outcome, keys: set[str]) -> None:
+    """End every line; what they still tell each other is heard, and those that heard it end once more."""
+    told: list[Event] = []
+    for key in sorted(keys):
+        said = line.flush(outcome.memories[key])
+        outcome.said += said
+        told += [sent.record for sent in said if sent.topic == "telemetry" and isinstance(sent.record, Event)]
+    for event in told:
+        _take(line, outcome, event)
+    if told:
+        _flush(line, outcome, {event.job for event in told})
 
 
 def _take(line: Line, outcome: Outcome, record: Inbound) -> None:

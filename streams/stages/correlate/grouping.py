@@ -175,6 +175,8 @@ def _seed(case: Case | None) -> Finding | None:
 
 def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:
     """Culprits of different nodes are one story only where they began together."""
+    if isinstance(finding, Event) and finding.event == "job.incident":
+        return any(one.subject == (finding.subject or "cluster") for one in case.detections.values())
     if together.cause.blames not in ("rank", "node", "gpu"):
         return True
     if isinstance(finding, Event):

@@ -9,7 +9,7 @@ from schemas.detection import Detection, Vitals
 from schemas.ids import derived_id
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
-from streams.stages.correlate import cost, life, tracks
+from streams.stages.correlate import cost, fleet, life, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, look_soon, settle
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
@@ -69,6 +69,7 @@ class Correlate:
                 incident = draft(memory, case, self.causes, 0.0 if everything else self.hold, self.catalogue)
                 if incident is not None:
                     yield Sent("drafts", memory.key, incident)
+                    yield from fleet.report(memory, case, incident)
 
     def _take_event(self, memory: CorrelateMemory, event: Event) -> None:
         memory.cluster = event.cluster
@@ -78,9 +79,9 @@ class Correlate:
             case "attempt.ended":
                 _end(memory, event)
             case "checkpoint.end":
-                step = as_count(event.data.get("step"))
-                if step is not None:
-                    memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
+                _saved(memory, event)
+            case "fleet.linked":
+                fleet.link(memory, event)
             case "incident.acknowledged" | "incident.closed":
                 _by_person(memory, event)
         is_sign = opens(self.causes, event) or any(explains(cause, event) for cause in self.causes)
@@ -126,6 +127,12 @@ def _end(memory: CorrelateMemory, event: Event) -> None:
     memory.ended = True
     for case in memory.cases.values():
         case.dead |= event.data.get("reason") not in ("finished", "stopped", "time_limit", "requeued")
+
+
+def _saved(memory: CorrelateMemory, event: Event) -> None:
+    step = as_count(event.data.get("step"))
+    if step is not None:
+        memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
 
 
 def _by_person(memory: CorrelateMemory, event: Event) -> None:

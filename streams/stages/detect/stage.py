@@ -19,7 +19,8 @@ from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
 from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
-_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.")
+_POOL = ("node.removed", "node.joined", "node.missing")
+_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.", "job.", *_POOL)
 """Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
 
 

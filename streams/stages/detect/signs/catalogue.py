@@ -10,12 +10,14 @@ from streams.stages.detect.signs.level_restart import LevelRestart
 from streams.stages.detect.signs.loss_vanished import LossVanished
 from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
+from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.order_repeated import OrderRepeated
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_restart import RateRestart
 from streams.stages.detect.signs.recurring_stall import RecurringStall
 from streams.stages.detect.signs.repeat_offender import RepeatOffender
 from streams.stages.detect.signs.returned_gpu import ReturnedGpu
+from streams.stages.detect.signs.shared_fault import SharedFault
 from streams.stages.detect.signs.sign import AnySign
 from streams.stages.detect.signs.stacks import Stacks
 from streams.stages.detect.signs.unfinished_save import UnfinishedSave
@@ -41,4 +43,6 @@ CATALOGUE: tuple[AnySign, ...] = (
     NoSuccessor(),
     RepeatOffender(),
     CommonNode(),
+    SharedFault(),
+    OffendingNode(),
 )

@@ -13,12 +13,14 @@ from streams.stages.detect.signs.level_restart import LevelRestartMemory
 from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
+from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
 from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
 from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
+from streams.stages.detect.signs.shared_fault import SharedFaultMemory
 from streams.stages.detect.signs.stacks import StacksMemory
 from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
 from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
@@ -45,12 +47,14 @@ class Signs(Struct):
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
+    offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
     order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
     repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
     returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
+    shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
     stacks: StacksMemory = field(default_factory=StacksMemory)
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)
