@@ -4,13 +4,14 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import calm, hook_cost, line_speed, verdicts
+from bench import calm, flood, hook_cost, line_speed, verdicts
 from bench.table import Table, machine, show
 
 ALONE: dict[str, Callable[[], Table]] = {
     "line_speed": line_speed.run,
     "hook_cost": hook_cost.run,
     "verdicts": verdicts.run,
+    "flood": flood.run,
 }
 ON_DATA: dict[str, Callable[[Path], Table]] = {"calm": calm.run}
 

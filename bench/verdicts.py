@@ -4,6 +4,7 @@ Backgrounds are resampled from recorded step times, the job is synchronous, a th
 and every run loses, repeats, delays and reorders some of its records.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -26,14 +27,18 @@ from streams.topology import topology
 
 SEEDS = (101, 102, 103)
 SIZED: dict[str, tuple[str, tuple[tuple[float, float], ...]]] = {
-    "slow_rank": ("factor", ((1.05, 0.05), (1.08, 0.08), (1.15, 0.15), (1.35, 0.35), (2.0, 1.0))),
+    "slow_rank": ("factor", ((1.02, 0.02), (1.05, 0.05), (1.08, 0.08), (1.15, 0.15), (1.35, 0.35), (2.0, 1.0))),
     "slow_node": ("factor", ((1.04, 0.04), (1.068, 0.07), (1.2, 0.2))),
     "thermal": ("drop", ((0.07, 0.07), (0.2, 0.25), (0.3, 0.43))),
     "network": ("loss", ((0.08, 0.09), (0.28, 0.39), (0.46, 0.85))),
     "host_cpu": ("share", ((0.08, 0.06), (0.2, 0.22), (0.3, 0.39))),
 }
 """Scenario -> parameter of its fault, and its values with the slowdown of the job that each of them means."""
+STOPPAGES = ("hang", "telemetry_stops", "node_silent", "memory_leak")
+"""Faults that show by what no longer comes: nobody can tell before the usual pause has been outgrown."""
 GOAL_STEPS, GOAL_SECONDS = 10, 30.0
+BELIEFS = (0.0, 0.5, 0.7, 0.85, 0.95, 1.01)
+"""Edges of the classes of belief that are held against how often it was right."""
 
 
 class Run(Struct):
@@ -45,6 +50,7 @@ class Run(Struct):
         named: it names whom it should and nobody else.
         wrong: incidents beside it.
         delay: seconds from the onset to its opening, and the same in steps.
+        beliefs: belief of each incident of the run in its cause, and whether the layer was right.
     """
 
     name: str
@@ -56,15 +62,19 @@ class Run(Struct):
     delay: float = math.nan
     steps: float = math.nan
     gpu_days: float = 0.0
+    beliefs: tuple[tuple[float, bool], ...] = ()
 
 
 def run() -> Table:
     """Simulate, replay and count."""
     runs = [judged(scenario, size, seed) for scenario, size in scenarios() for seed in SEEDS]
     faults, decoys = [one for one in runs if one.fault], [one for one in runs if not one.fault]
-    rows = [*_by_size(faults), _row("faults without a size", [one for one in faults if math.isnan(one.size)])]
+    told = [one for one in faults if math.isnan(one.size) and one.name not in STOPPAGES]
+    rows = [*_by_size(faults), _row("faults without a size, told by counters or events", told)]
+    rows.append(_row("stoppages", [one for one in faults if one.name in STOPPAGES]))
     rows.append(_row("all faults", faults))
     rows.append(_decoys(decoys))
+    rows += _calibration(runs)
     columns = (
         "runs of",
         "runs",
@@ -100,6 +110,7 @@ def judged(scenario: Scenario, size: float, seed: int) -> Run:
     expect, found = scenario.expect, Run(scenario.name, size, bool(scenario.expect.layers))
     found.gpu_days = _gpu_days(scenario, lines)
     right = [one for one in incidents if _is_hit(scenario, one)]
+    found.beliefs = tuple((one["confidence"], one["layer"] in expect.layers) for one in incidents)
     found.hit, found.wrong = bool(right), len(incidents) - len(right[:1])
     if right:
         found.named = set(right[0]["nodes"]) == set(expect.nodes) or not (expect.nodes or expect.ranks)
@@ -141,7 +152,7 @@ def _gpu_days(scenario: Scenario, lines: list[bytes]) -> float:
 
 
 def _by_size(faults: list[Run]) -> Iterator[tuple[str | float | int, ...]]:
-    for low, high in ((0.0, 0.06), (0.06, 0.1), (0.1, 0.2), (0.2, math.inf)):
+    for low, high in ((0.0, 0.03), (0.03, 0.06), (0.06, 0.1), (0.1, 0.2), (0.2, math.inf)):
         words = f"faults of {low:.0%} to {high:.0%}" if math.isfinite(high) else f"faults of {low:.0%} and more"
         yield _row(words, [one for one in faults if low <= one.size < high])
 
@@ -171,3 +182,13 @@ def _decoys(runs: list[Run]) -> tuple[str | float | int, ...]:
     rate = wrong / max(days, 1e-9)
     words = f"decoys: {wrong} incidents in {days:.3f} days of 500 GPUs, {rate:.2g} a day"
     return (words, len(runs), "–", "–", "–", "–", "–", "–", "–")
+
+
+def _calibration(runs: list[Run]) -> Iterator[tuple[str | float | int, ...]]:
+    """How often the layer was right where the belief in the cause was so high."""
+    told = [belief for one in runs for belief in one.beliefs]
+    for low, high in itertools.pairwise(BELIEFS):
+        right = [is_right for belief, is_right in told if low <= belief < high]
+        words = f"incidents believed in by {low:.0%} to {min(high, 1.0):.0%}: layer right"
+        share = sum(right) / len(right) if right else "–"
+        yield (words, len(right), "–", share, "–", "–", "–", "–", "–")
