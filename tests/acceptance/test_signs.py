@@ -310,3 +310,56 @@ def test_the_one_node_of_all_bad_runs_is_named_across_runs() -> None:
 def _of(record: Any, job: str) -> Any:  # Any: one of the records of telemetry
     fields = {name: getattr(record, name) for name in record.__struct_fields__}
     return type(record)(**{**fields, "job": job})
+
+
+def test_ports_that_flap_are_one_incident_with_the_worst_reporter() -> None:
+    """Forty port errors of four nodes over minutes page once; the node with most of them is named and no other."""
+    job = Job(nodes=4, ranks=2)
+    story: Story = [job.started(), *job.run(60)]
+    for number in range(20):
+        story += job.run(25)
+        reporter = "n3" if number % 4 else f"n{1 + number // 4 % 2}"
+        story.append(job.event("nccl.port_error", node=reporter, subject="mlx5_0", hca="mlx5_0"))
+    [incident] = incidents_of([*story, *job.run(30)])
+    assert (incident["cause"], incident["nodes"]) == ("link_flap", ["n3"])
+    assert [entry["decision"] for entry in incident["actions"] if entry["action"] == "notify"] == ["act"]
+
+
+def test_several_reporters_alike_name_nobody() -> None:
+    """Where every node reports as much as the others, what they share is to blame."""
+    job = Job(nodes=4, ranks=2)
+    story: Story = [job.started(), *job.run(60)]
+    for number in range(12):
+        story += [*job.run(10), job.event("nccl.port_error", node=f"n{1 + number % 4}", subject="mlx5_0")]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["nodes"]) == ("link_flap", [])
+
+
+def test_a_recurrence_opens_an_incident_that_is_linked() -> None:
+    """A rank that is slow, well, and slow again an hour later: two incidents, the second knows of the first."""
+    job, story = trained()
+    story += [*job.run(120, slow={5: 1.4}), *job.run(300), *job.run(120, slow={5: 1.4})]
+    first, second = sorted(incidents_of(story), key=lambda one: one["onset_step"])
+    assert (first["cause"], second["cause"]) == ("slow_gpu", "slow_gpu")
+    assert (first["linked"], second["linked"]) == ("", first["id"])
+
+
+def test_two_causes_on_one_day_stay_two_incidents() -> None:
+    """A pending row remap and a slow loader minutes later have nothing to do with each other."""
+    job, story = trained()
+    story += [job.event("xid", node="n1", subject="GPU-1", code=63), *job.run(60)]
+    story += job.run(120, loader=0.6)
+    found = sorted(incidents_of(story), key=lambda one: one["onset_time"])
+    assert len(found) == 2
+    assert (found[0]["cause"], found[0]["gpus"]) == ("gpu_row_remap_pending", ["GPU-1"])
+    assert "GPU-1" not in found[1]["gpus"]
+
+
+def test_faults_of_two_gpus_of_a_node_are_two_incidents() -> None:
+    """Two GPUs fall off the bus ten minutes apart; the Xid and the kernel's text of one of them are one fault."""
+    story: Story = [
+        cluster_event("gpu.off_bus", 0.0, 1, "GPU-a"),
+        cluster_event("xid", 600.0, 2, "GPU-b", code=79),
+        cluster_event("gpu.off_bus", 602.0, 3, "GPU-b"),
+    ]
+    assert sorted(one["gpus"] for one in incidents_of(story)) == [["GPU-a"], ["GPU-b"]]
