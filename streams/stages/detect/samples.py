@@ -74,6 +74,11 @@ class Moment:
                 row = self.rows.setdefault(signal, np.full(width, np.nan))
                 row[at] = [np.nan if not is_finite(reading) else reading for reading in readings]
 
+    def entity(self, place: int) -> tuple[str, str, int]:
+        """Name, node and rank of what a place of a row speaks of; "" and -1 where there are several or none."""
+        at = self.entities.entity[place]
+        return self.entities.names[at], self.entities.nodes[at], self.entities.ranks[at]
+
 
 def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Iterator[tuple[Alarm, Found]]:
     """Feed one moment to the detectors of its signals, and put the job's values into `vitals`."""

@@ -2,11 +2,10 @@
 
 import statistics
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import Struct, field
 
-from schemas.telemetry import Event
+from schemas.telemetry import Event, is_finite
 from schemas.wording import count
 from streams.stages.detect.signs.sign import Scene, Seen, Sign
 
@@ -118,7 +117,10 @@ def _spread(values: list[float]) -> float:
 
 
 def _run(event: Event) -> Run:
-    data: dict[str, Any] = event.data  # Any: JSON from another line of the same version
-    nodes = [str(node) for node in data.get("nodes") or []]
-    values = {str(name): float(value) for name, value in (data.get("values") or {}).items()}
-    return Run(event.subject, str(data.get("kind")), float(data.get("started") or event.time), nodes, values)
+    data = event.data
+    given, measured, started = data.get("nodes"), data.get("values"), data.get("started")
+    nodes = [node for node in given if isinstance(node, str)] if isinstance(given, list) else []
+    numbers = measured.items() if isinstance(measured, dict) else ()
+    values = {name: float(value) for name, value in numbers if isinstance(value, int | float) and is_finite(value)}
+    began = float(started) if isinstance(started, int | float) and is_finite(started) else event.time
+    return Run(event.subject, str(data.get("kind")), began, nodes, values)

@@ -41,7 +41,7 @@ class Exhaustion(Sign[ExhaustionMemory]):
             return
         time = moment.number * MOMENT_SECONDS
         for place in np.flatnonzero(np.isfinite(row)):
-            node = moment.entities.names[int(place)]
+            node, _, _ = moment.entity(int(place))
             points = memory.points.setdefault(node, [])
             if not points or time - points[-1][0] >= EVERY_SECONDS:
                 memory.points[node] = points = [*points[1 - KEPT :], (time, float(row[place]))]
@@ -88,11 +88,14 @@ def seconds_left(points: list[tuple[float, float]]) -> float | None:
     """
     times, values = np.array([t for t, _ in points]), np.array([v for _, v in points])
     times = times - times[0]
-    slope, level = np.polyfit(times, values, 1)
-    spread = float(np.var(values))
-    if slope >= 0 or spread == 0 or values[0] - values[-1] < FALLEN * values[0]:
+    scale = float(np.abs(values).max())
+    if scale == 0 or values[0] - values[-1] < FALLEN * values[0]:
         return None
-    explained = 1.0 - float(np.var(values - slope * times - level)) / spread
+    slope, level = np.polyfit(times, values / scale, 1) * scale
+    if slope >= 0:
+        return None
+    rest = (values - slope * times - level) / scale
+    explained = 1.0 - float(np.var(rest)) / float(np.var(values / scale))
     return round(float(values[-1] / -slope), 3) if explained >= STEADY else None
 
 

@@ -38,11 +38,9 @@ class GaugeXid(Sign[GaugeXidMemory]):
         if moment.of != "gpu" or row is None:
             return
         for place in np.flatnonzero(np.isfinite(row)):
-            gpu, node, rank = (
-                one[int(place)] for one in (moment.entities.names, moment.entities.nodes, moment.entities.ranks)
-            )
-            before, now = memory.last.get(str(gpu)), float(row[place])
-            memory.last[str(gpu)] = now
+            gpu, node, rank = moment.entity(int(place))
+            before, now = memory.last.get(gpu), float(row[place])
+            memory.last[gpu] = now
             if before is not None and before != now and int(now) in TERMINAL and gpu not in memory.spoken:
                 yield Seen(
                     sign=self.name,
@@ -50,9 +48,9 @@ class GaugeXid(Sign[GaugeXidMemory]):
                     again=f"{now:g}",
                     onset_time=moment.number * MOMENT_SECONDS,
                     onset_step=scene.step_at(moment.number * MOMENT_SECONDS),
-                    ranks=(int(rank),) if int(rank) >= 0 else (),
-                    nodes=(str(node),) if node else (),
-                    gpus=(str(gpu),),
+                    ranks=(rank,) if rank >= 0 else (),
+                    nodes=(node,) if node else (),
+                    gpus=(gpu,),
                     before=before,
                     after=now,
                     text=f"the exporter's gauge of {gpu} on {node} changed from {before:g} to Xid {now:g}",

@@ -1,5 +1,6 @@
 """Let every sign look at what happens, and turn what they see into detections."""
 
+import math
 from collections.abc import Iterable, Iterator
 
 from msgspec import structs
@@ -96,13 +97,13 @@ def _raised(scene: Scene, seen: Seen, now: float, times: int) -> Detection:
         onset_time=seen.onset_time,
         step=scene.step,
         time=max(now, seen.onset_time),
-        before=seen.before,
-        after=seen.after,
+        before=_finite(seen.before),
+        after=_finite(seen.after),
         ranks=seen.ranks,
         nodes=seen.nodes,
         gpus=seen.gpus,
         part=seen.part,
-        numbers=seen.numbers,
+        numbers=_known(seen.numbers),
         text=seen.text,
     )
 
@@ -115,12 +116,21 @@ def _revised(active: Detection, seen: Seen) -> Detection:
         ranks=seen.ranks,
         nodes=seen.nodes,
         gpus=seen.gpus,
-        before=seen.before,
-        after=seen.after,
-        numbers=seen.numbers,
+        before=_finite(seen.before),
+        after=_finite(seen.after),
+        numbers=_known(seen.numbers),
         text=seen.text,
     )
     return active if news == active else structs.replace(news, revision=active.revision + 1)
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no word for what is not finite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _known(numbers: dict[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
 
 
 def _direction(seen: Seen) -> Direction:

@@ -38,16 +38,14 @@ class ZeroReading(Sign[ZeroReadingMemory]):
             if row is None or not (row > ALIVE).any():
                 continue
             stuck = (row == 0.0) & (util >= BUSY)
-            known = {name for name in memory.zeros if name.startswith(f"{metric}|")}
-            for place in np.flatnonzero(stuck | np.isin(moment.entities.names, [name.split("|")[1] for name in known])):
-                if np.isfinite(row[place]):
-                    yield from self._one(memory, scene, moment, metric, int(place), bool(stuck[place]))
+            for place in np.flatnonzero(stuck if not memory.zeros else np.isfinite(row)):
+                yield from self._one(memory, scene, moment, metric, int(place), bool(stuck[place]))
 
     def _one(
         self, memory: ZeroReadingMemory, scene: Scene, moment: Moment, metric: str, place: int, stuck: bool
     ) -> Iterator[Seen]:
-        gpu, node = moment.entities.names[place], moment.entities.nodes[place]
-        rank, key = moment.entities.ranks[place], f"{metric}|{gpu}"
+        gpu, node, rank = moment.entity(place)
+        key = f"{metric}|{gpu}"
         told = memory.zeros.get(key, 0) >= MOMENTS
         if stuck:
             memory.zeros[key] = memory.zeros.get(key, 0) + 1
