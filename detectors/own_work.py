@@ -63,7 +63,8 @@ class OwnWork:
         own = row[judged]
         push(memory.seconds, memory.pushed, judged, own)
         push(memory.ratio, memory.pushed, judged, own / peers.median[judged])
-        push(memory.saving, memory.pushed, judged, np.maximum(1 - peers.rest[judged] / own, 0.0))
+        with np.errstate(over="ignore"):  # next to no work saves nothing
+            push(memory.saving, memory.pushed, judged, np.maximum(1 - peers.rest[judged] / own, 0.0))
         push(memory.rows, memory.pushed, judged, index)
         memory.pushed[judged] += 1
         return judged

@@ -1,6 +1,7 @@
 """Look where a clue points: it holds, it does not, or it cannot be seen."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -64,7 +65,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _moved(clue: Clue, facts: Facts) -> Answer:
     layer = _layer(clue.moved)
-    found = tuple(one for one in facts.detections if is_found(clue, one) and one.detector != "sustained")
+    found = _in_order(one for one in facts.detections if is_found(clue, one) and one.detector != "sustained")
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         return Answer(True, found[0].text + more, layer, sources=found)
@@ -95,7 +96,9 @@ def _value(clue: Clue, facts: Facts) -> Answer:
 
 
 def _event(clue: Clue, facts: Facts) -> Answer:
-    found = tuple(one for one in facts.events if is_event(clue, one))
+    found = tuple(
+        sorted((one for one in facts.events if is_event(clue, one)), key=lambda one: (one.time, one.node, one.seq))
+    )
     codes = f" {' or '.join(map(str, clue.codes[:4]))}" if clue.codes else ""
     if not found:
         return Answer(False, f"no {clue.event}{codes}{' like that' if clue.text else ''} was reported", "system")
@@ -106,7 +109,7 @@ def _event(clue: Clue, facts: Facts) -> Answer:
 
 
 def _detector(clue: Clue, facts: Facts) -> Answer:
-    found = tuple(one for one in facts.detections if is_found(clue, one))
+    found = _in_order(one for one in facts.detections if is_found(clue, one))
     layer = _layer(clue.signal) if clue.signal else (found[0].layer if found else "throughput")
     if found and (clue.whole_node or clue.alone) and _is_whole_node(found, facts) != clue.whole_node:
         found = ()
@@ -114,6 +117,11 @@ def _detector(clue: Clue, facts: Facts) -> Answer:
         return Answer(False, _nothing(clue, facts), layer)
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return Answer(True, found[0].text + more, layer, sources=found)
+
+
+def _in_order(found: Iterable[Detection]) -> tuple[Detection, ...]:
+    """The oldest first, so that the same findings are told in the same words."""
+    return tuple(sorted(found, key=lambda one: (one.onset_time, one.id)))
 
 
 def _nothing(clue: Clue, facts: Facts) -> str:

@@ -39,7 +39,7 @@ SIGNS = (
         "crash",
         "the attempt failed, once or again and again, with one node in common, or because a node left",
         "interval_seconds",
-        ("device", "memory", "other", "", "common", "leaving", "loop"),
+        ("device", "memory", "other", "exit", "", "common", "leaving", "loop"),
     ),
     SignKind(
         "recurring_stall",

@@ -363,3 +363,17 @@ def test_faults_of_two_gpus_of_a_node_are_two_incidents() -> None:
         cluster_event("gpu.off_bus", 602.0, 3, "GPU-b"),
     ]
     assert sorted(one["gpus"] for one in incidents_of(story)) == [["GPU-a"], ["GPU-b"]]
+
+
+@pytest.mark.parametrize(("apart", "ranks"), [(5.0, [6]), (0.1, [])])
+def test_the_process_that_ends_first_is_named(apart: float, ranks: list[int]) -> None:
+    """A rank that ends seconds before all others took them down; ranks that end together name nobody."""
+    job, story = trained()
+    story.append(job.event("rank.exit", node="n2", rank=6, exit_code=-11))
+    for rank in (0, 1, 2):
+        job.time += apart
+        story.append(job.event("rank.exit", node="n1", rank=rank, exit_code=-6))
+    story.append(job.event("attempt.ended", reason="failed"))
+    [incident] = incidents_of(story)
+    assert incident["ranks"] == ranks
+    assert incident["cause"] == ("rank_exited" if ranks else "job_failed")

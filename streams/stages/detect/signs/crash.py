@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from schemas.telemetry import Event
+from schemas.telemetry import Event, as_count
 from schemas.wording import count
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.signs.error_kind import error_kind
@@ -21,17 +21,25 @@ WELL_STEPS = 20
 FEW = 0.25
 """Largest share of a placement that may be called what the failures have in common."""
 KEPT = 64
+APART_SECONDS = 1.0
+"""So long before all others a rank has to end to have ended first."""
 LATE_SECONDS = 10.0
 """So long the last steps of a failed attempt may still come in."""
 
 
 class Failure(Struct):
-    """One attempt that failed: where it ran, how far it came, what was complained of, and which nodes had left."""
+    """One attempt that failed: where it ran, how far it came, what was complained of, and which nodes had left.
+
+    Attributes:
+        exited: the rank whose process ended before all others, and its node.
+    """
 
     nodes: list[str]
     steps: int
     kind: str
     left: list[str]
+    exited: int | None = None
+    exited_on: str = ""
 
 
 class CrashMemory(Struct):
@@ -43,6 +51,7 @@ class CrashMemory(Struct):
         nodes: of the present attempt.
         trained: steps closed in it.
         sign: Unix seconds of the first complaint in it.
+        exits: rank -> Unix seconds at which its process ended.
         due: when the last failure is told: late records of its last steps may still come; None when it is told.
     """
 
@@ -55,6 +64,7 @@ class CrashMemory(Struct):
     trained: int = 0
     sign: float | None = None
     kind: str = ""
+    exits: dict[int, float] = field(default_factory=dict)
     due: float | None = None
 
 
@@ -70,7 +80,7 @@ class Crash(Sign[CrashMemory]):
             case "attempt.started":
                 yield from self._tell(memory)
                 memory.nodes = sorted(set(scene.attempt.participants.nodes) - {""})
-                memory.left, memory.trained, memory.sign, memory.kind = [], 0, None, ""
+                memory.left, memory.trained, memory.sign, memory.kind, memory.exits = [], 0, None, "", {}
             case "node.left":
                 memory.left = [*memory.left, event.subject]
                 _complain(memory, event)
@@ -113,13 +123,17 @@ class Crash(Sign[CrashMemory]):
         if not memory.failures:
             memory.onset = min(memory.sign, event.time) if memory.sign is not None else event.time
             memory.onset_step = scene.step
-        failure = Failure(nodes, memory.trained, memory.kind, memory.left)
+        first = _first_exit(memory)
+        where = scene.node_of(first) if first is not None else ""
+        failure = Failure(nodes, memory.trained, memory.kind, memory.left, first, where)
         memory.failures = [*memory.failures[1 - KEPT :], failure]
         memory.due = event.time + LATE_SECONDS
 
     def _told(self, memory: CrashMemory) -> Seen:
         failures = memory.failures
         part, nodes = _verdict(memory)
+        first = failures[0].exited
+        ranks = (first,) if part == "exit" and first is not None else ()
         times = "failed" if len(failures) == 1 else f"failed {len(failures)} times in a row"
         who = f"; {', '.join(nodes)} {'left each time' if part == 'leaving' else 'was in all of them'}" if nodes else ""
         return Seen(
@@ -127,13 +141,17 @@ class Crash(Sign[CrashMemory]):
             part=part,
             onset_time=memory.onset,
             onset_step=memory.onset_step,
-            nodes=nodes,
+            ranks=ranks,
+            nodes=nodes or ((failures[0].exited_on,) if ranks and failures[0].exited_on else ()),
             numbers={"failures": float(len(failures))},
             text=f"the job {times}, the last time after {count(failures[-1].steps, 'step')}{who}",
         )
 
 
 def _complain(memory: CrashMemory, event: Event) -> None:
+    rank = as_count(event.data.get("rank"))
+    if event.event == "rank.exit" and rank is not None and event.data.get("exit_code"):
+        memory.exits.setdefault(rank, event.time)
     text = f"{event.data.get('error', '')} {event.text}".strip()
     kind = error_kind(text) if text else ""
     if memory.sign is None:
@@ -154,7 +172,15 @@ def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
             return "common", common
     if len(failures) >= LOOP:
         return "loop", ()
-    return failures[0].kind, ()
+    kind = failures[0].kind
+    return kind or ("exit" if failures[0].exited is not None else ""), ()
+
+
+def _first_exit(memory: CrashMemory) -> int | None:
+    """The rank that ended clearly before all others; None where several ended together."""
+    order = sorted((time, rank) for rank, time in memory.exits.items())
+    alone = len(order) == 1 or (len(order) > 1 and order[1][0] - order[0][0] >= APART_SECONDS)
+    return order[0][1] if alone else None
 
 
 def shared_nodes(failed: list[list[str]], good: list[str]) -> tuple[str, ...]:

@@ -50,8 +50,11 @@ def moment(signs: Signs, scene: Scene, given: Moment) -> Iterator[Detection]:
 
 
 def time(signs: Signs, scene: Scene) -> Iterator[Detection]:
-    """Let the signs look at the clock, once per second of the stream."""
-    if int(scene.clock) <= signs.looked:
+    """Let the signs look at the clock, once per second of the stream.
+
+    After a failure they look with every record: what comes late of the last steps still counts.
+    """
+    if int(scene.clock) <= signs.looked and signs.crash.due is None:
         return
     signs.looked = int(scene.clock)
     for sign in _TIME:
