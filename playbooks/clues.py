@@ -121,7 +121,7 @@ def _detector(clue: Clue, facts: Facts) -> Answer:
 
 def _in_order(found: Iterable[Detection]) -> tuple[Detection, ...]:
     """The oldest first, so that the same findings are told in the same words."""
-    return tuple(sorted(found, key=lambda one: (one.onset_time, one.id)))
+    return tuple(sorted(found, key=lambda one: (one.onset_time, one.signal, one.subject, one.id)))
 
 
 def _nothing(clue: Clue, facts: Facts) -> str:
