@@ -64,7 +64,7 @@ def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
         facts: the findings, and the state of the job around them.
         causes: the catalogue; `unknown` has to be in it.
     """
-    weighed = [weigh(cause, facts) for cause in causes]
+    weighed = [weigh(cause, facts) for cause in causes if _is_worth_asking(cause, facts)]
     unknown = next(one for one in weighed if one.cause.cause == UNKNOWN)
     candidates = sorted(
         (one for one in weighed if one.candidate and one.weight >= ENOUGH),
@@ -81,6 +81,11 @@ def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
         ruled_out=_ruled_out(weighed, leading, facts),
         suspects=_suspects(leading, facts),
     )
+
+
+def _is_worth_asking(cause: Cause, facts: Facts) -> bool:
+    """A cause that explains nothing that was found can neither lead nor be ruled out."""
+    return cause.considered or cause.cause == UNKNOWN or facts.seed is None or _explains_any(cause, facts)
 
 
 def weigh(cause: Cause, facts: Facts) -> Weighed:
