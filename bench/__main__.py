@@ -11,6 +11,7 @@ from bench import (
     change_points,
     delay_bound,
     detector_speed,
+    flood,
     hook_cost,
     hook_share,
     injected_slow_rank,
@@ -18,6 +19,7 @@ from bench import (
     log_speed,
     step_times,
     streaming_anomalies,
+    verdicts,
 )
 from bench.table import Table, machine, show
 
@@ -28,6 +30,8 @@ ALONE: dict[str, Callable[[], Table]] = {
     "hook_share": hook_share.run,
     "log_speed": log_speed.run,
     "detector_speed": detector_speed.run,
+    "verdicts": verdicts.run,
+    "flood": flood.run,
     "delay_bound": delay_bound.run,
 }
 ON_DATA: dict[str, Callable[[Path], Table]] = {

@@ -68,7 +68,8 @@ class OwnWork:
         peers = among_peers(row, memory.group)
         judged = np.flatnonzero((row > 0) & (memory.group != APART) & (peers.reporting >= self.peers))
         own = row[judged]
-        saving = np.maximum(1 - peers.rest[judged] / own, 0.0)
+        with np.errstate(over="ignore"):  # next to no work saves nothing
+            saving = np.maximum(1 - peers.rest[judged] / own, 0.0)
         self._keep_row(memory, index, judged, (own, own / peers.median[judged], saving))
         return judged
 

@@ -1,5 +1,6 @@
 """A cause as a value: a named explanation, and the clues that speak for it and against it."""
 
+import re
 from typing import Literal
 
 from msgspec import Struct
@@ -34,6 +35,8 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         event: an event of that name; `codes` selects by its data field `code`.
         detector: a finding of that detector, if given on `signal`, explained by one of `parts`.
         direction: up or down; "" for either.
+        or_above: with `moved`: it holds as well where the present value is above this, from the first step on.
+        text: with `event`: an expression that the event's text or error has to fit, case aside.
         whole_node: with `detector`: at least three quarters of the ranks of one node are concerned.
         alone: with `detector`: fewer ranks than that.
         weight: nats the leading belief moves when it is so.
@@ -49,6 +52,8 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     detector: str = ""
     direction: Literal["up", "down", ""] = ""
     above: float | None = None
+    or_above: float | None = None
+    text: str = ""
     below: float | None = None
     codes: tuple[int, ...] = ()
     signal: str = ""
@@ -68,6 +73,14 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError(f"one of moved, value, event, detector is expected, found {', '.join(places) or 'none'}")
         if self.value and (self.above is None) == (self.below is None):
             raise ValueError(f"value {self.value}: one of above and below is expected")
+        if self.text and not self.event:
+            raise ValueError("text: goes with event")
+        if self.or_above is not None and not self.moved:
+            raise ValueError("or_above: goes with moved")
+        try:
+            re.compile(self.text)
+        except re.error as fault:
+            raise ValueError(f"text: {fault}") from None
 
 
 class Cause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,6 +96,8 @@ class Cause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         clues: what speaks for and against it.
         cascade: signals that it moves along with it; `*` at the end stands for a family.
         teardown: events that follow it when the job goes down.
+        blamed_share: least share of the blaming findings that has to name an entity for it to be the culprit.
+        settles_seconds: how long it has to have been quiet until it is over; likewise `settles_steps`, in closed steps.
         considered: named among what was ruled out in every incident, whether or not it explains a finding.
         look_at: where a person looks next.
         playbooks: playbooks that help.
@@ -97,9 +112,18 @@ class Cause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     clues: tuple[Clue, ...] = ()
     cascade: tuple[str, ...] = ()
     teardown: tuple[str, ...] = ()
+    blamed_share: float = 0.0
+    settles_seconds: float = 30.0
+    settles_steps: int = 20
     considered: bool = False
     look_at: tuple[str, ...] = ()
     playbooks: tuple[str, ...] = ()
+
+
+def comes_back(cause: Cause) -> bool:
+    """Tell whether what a cause does is known to pause and come back: then a pause is no end."""
+    usual = Cause(cause="", title="", layer="none", severity="info")
+    return (cause.settles_seconds, cause.settles_steps) > (usual.settles_seconds, usual.settles_steps)
 
 
 UNKNOWN = "unknown"

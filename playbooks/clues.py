@@ -1,5 +1,9 @@
 """Look where a clue points: it holds, it does not, or it cannot be seen."""
 
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
 from msgspec import Struct
 
 from playbooks.cause import Clue, covers
@@ -49,15 +53,26 @@ def is_found(clue: Clue, detection: Detection) -> bool:
 
 def is_event(clue: Clue, event: Event) -> bool:
     """Tell whether an event is of the kind a clue asks for."""
-    return clue.event == event.event and (not clue.codes or event.data.get("code") in clue.codes)
+    if clue.event != event.event or (clue.codes and event.data.get("code") not in clue.codes):
+        return False
+    return not clue.text or bool(_pattern(clue.text).search(f"{event.data.get('error', '')} {event.text}"))
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
 
 
 def _moved(clue: Clue, facts: Facts) -> Answer:
     layer = _layer(clue.moved)
-    found = tuple(one for one in facts.detections if is_found(clue, one) and one.detector != "sustained")
+    found = _in_order(one for one in facts.detections if is_found(clue, one) and one.detector != "sustained")
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         return Answer(True, found[0].text + more, layer, sources=found)
+    present = present_level(facts, clue.moved) if clue.or_above is not None else None
+    if clue.or_above is not None and present is not None and present > clue.or_above:
+        high = f"{amount(clue.moved, present)}, over {amount(clue.moved, clue.or_above)}"
+        return Answer(True, f"{clue.moved} is {high}", layer)
     seen = None if clue.moved.endswith("*") else moved_by(facts, clue.moved)
     if seen is None:
         return Answer(None, f"{clue.moved} was not seen", layer)
@@ -81,10 +96,12 @@ def _value(clue: Clue, facts: Facts) -> Answer:
 
 
 def _event(clue: Clue, facts: Facts) -> Answer:
-    found = tuple(one for one in facts.events if is_event(clue, one))
+    found = tuple(
+        sorted((one for one in facts.events if is_event(clue, one)), key=lambda one: (one.time, one.node, one.seq))
+    )
     codes = f" {' or '.join(map(str, clue.codes[:4]))}" if clue.codes else ""
     if not found:
-        return Answer(False, f"no {clue.event}{codes} was reported", "system")
+        return Answer(False, f"no {clue.event}{codes}{' like that' if clue.text else ''} was reported", "system")
     first = found[0]
     what = first.text or f"{first.event}{codes}"
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
@@ -92,7 +109,7 @@ def _event(clue: Clue, facts: Facts) -> Answer:
 
 
 def _detector(clue: Clue, facts: Facts) -> Answer:
-    found = tuple(one for one in facts.detections if is_found(clue, one))
+    found = _in_order(one for one in facts.detections if is_found(clue, one))
     layer = _layer(clue.signal) if clue.signal else (found[0].layer if found else "throughput")
     if found and (clue.whole_node or clue.alone) and _is_whole_node(found, facts) != clue.whole_node:
         found = ()
@@ -100,6 +117,11 @@ def _detector(clue: Clue, facts: Facts) -> Answer:
         return Answer(False, _nothing(clue, facts), layer)
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return Answer(True, found[0].text + more, layer, sources=found)
+
+
+def _in_order(found: Iterable[Detection]) -> tuple[Detection, ...]:
+    """The oldest first, so that the same findings are told in the same words."""
+    return tuple(sorted(found, key=lambda one: (one.onset_time, one.signal, one.subject, one.id)))
 
 
 def _nothing(clue: Clue, facts: Facts) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 from msgspec import Struct
 
@@ -9,7 +10,7 @@ from playbooks.cause import UNKNOWN, Cause, Clue, covers
 from playbooks.clues import Answer, ask, is_event, is_found
 from playbooks.facts import Facts
 from schemas.detection import Detection
-from schemas.incident import Evidence, RankedCause, RuledOut, Suspect
+from schemas.incident import Evidence, Moved, RankedCause, RuledOut, Suspect
 from schemas.telemetry import Event
 
 TEMPERATURE = 1.3
@@ -18,6 +19,10 @@ WEAK = 0.7
 """A move seen in the job's values, but not yet raised by a detector, counts for so much of the weight."""
 ENOUGH = 1.0
 """Nats that a cause needs before it is named."""
+FIRST = 0.3
+"""Nats for a cause whose own evidence began first, and against one whose evidence began later than the rest."""
+AT_ONCE_SECONDS = 15.0
+"""What began so close to the first began with it."""
 
 
 class Weighed(Struct, frozen=True):
@@ -27,6 +32,13 @@ class Weighed(Struct, frozen=True):
     weight: float
     candidate: bool
     answers: tuple[tuple[Clue, Answer, float], ...]
+    order: Moved | None = None
+
+    def moved(self) -> tuple[Moved, ...]:
+        """What moved the belief, the heaviest first."""
+        told = [Moved(text=answer.text, weight=round(weight, 3)) for _, answer, weight in self.answers if weight]
+        told += [self.order] if self.order is not None else []
+        return tuple(sorted(told, key=lambda one: (-abs(one.weight), one.text)))
 
 
 class Diagnosis(Struct, frozen=True):
@@ -34,7 +46,7 @@ class Diagnosis(Struct, frozen=True):
 
     Attributes:
         ranked: every candidate with its share of belief, the leading one first.
-        suspects: culprits with their share of the blaming findings, the most blamed first.
+        suspects: who may be the culprit, with their share of the blaming findings, the most blamed first.
     """
 
     cause: Cause
@@ -52,7 +64,7 @@ def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
         facts: the findings, and the state of the job around them.
         causes: the catalogue; `unknown` has to be in it.
     """
-    weighed = [weigh(cause, facts) for cause in causes]
+    weighed = [weigh(cause, facts) for cause in causes if _is_worth_asking(cause, facts)]
     unknown = next(one for one in weighed if one.cause.cause == UNKNOWN)
     candidates = sorted(
         (one for one in weighed if one.candidate and one.weight >= ENOUGH),
@@ -71,6 +83,11 @@ def diagnose(facts: Facts, causes: tuple[Cause, ...]) -> Diagnosis:
     )
 
 
+def _is_worth_asking(cause: Cause, facts: Facts) -> bool:
+    """A cause that explains nothing that was found can neither lead nor be ruled out."""
+    return cause.considered or cause.cause == UNKNOWN or facts.seed is None or _explains_any(cause, facts)
+
+
 def weigh(cause: Cause, facts: Facts) -> Weighed:
     """Ask every clue of a cause and add up what the answers weigh."""
     answers = []
@@ -84,7 +101,25 @@ def weigh(cause: Cause, facts: Facts) -> Weighed:
         candidate &= not clue.needed or answer.holds is True
         weight += moved
         answers.append((clue, answer, moved))
-    return Weighed(cause, weight, candidate, tuple(answers))
+    order = _order(answers, facts)
+    weight += order.weight if order is not None else 0.0
+    return Weighed(cause, weight, candidate, tuple(answers), order)
+
+
+def _order(answers: list[tuple[Clue, Answer, float]], facts: Facts) -> Moved | None:
+    """A cause comes before what it does: compare when its own evidence began with when anything began."""
+    own = [_onset(one) for _, answer, weight in answers if weight > 0 for one in answer.sources]
+    everything = [*map(_onset, facts.detections), *map(_onset, facts.events)]
+    if not own or max(everything) - min(everything) <= AT_ONCE_SECONDS:
+        return None
+    late = min(own) - min(everything)
+    if late <= AT_ONCE_SECONDS:
+        return Moved(text="what speaks for it began first", weight=FIRST)
+    return Moved(text=f"what speaks for it began {late:.0f} s after the first sign", weight=-FIRST)
+
+
+def _onset(source: Detection | Event) -> float:
+    return source.onset_time if isinstance(source, Detection) else source.time
 
 
 def explains(cause: Cause, finding: Detection | Event) -> bool:
@@ -108,15 +143,21 @@ def opens(causes: tuple[Cause, ...], finding: Detection | Event) -> bool:
 
 def _shares(candidates: list[Weighed], leading: str) -> tuple[RankedCause, ...]:
     """Turn weights into shares of belief; `unknown` always holds the share of a cause with no evidence at all."""
-    known = [(one.cause.cause, one.weight) for one in candidates]
-    everything = [*known, (UNKNOWN, 0.0)]
-    most = max(weight for _, weight in everything)
-    sizes = [math.exp((weight - most) / TEMPERATURE) for _, weight in everything]
-    total = sum(sizes)
+    most = max([0.0, *(one.weight for one in candidates)])
+    sizes = [math.exp((one.weight - most) / TEMPERATURE) for one in candidates]
+    nothing = math.exp(-most / TEMPERATURE)
+    total = sum(sizes) + nothing
     ranked = [
-        RankedCause(cause=name, score=round(size / total, 4), weight=round(weight, 3))
-        for (name, weight), size in zip(everything, sizes, strict=True)
+        RankedCause(
+            cause=one.cause.cause,
+            score=round(size / total, 4),
+            weight=round(one.weight, 3),
+            prior=one.cause.prior,
+            moved=one.moved(),
+        )
+        for one, size in zip(candidates, sizes, strict=True)
     ]
+    ranked.append(RankedCause(cause=UNKNOWN, score=round(nothing / total, 4)))
     return tuple(sorted(ranked, key=lambda one: (one.cause != leading, -one.score, one.cause)))
 
 
@@ -150,22 +191,30 @@ def _cascade(detections: list[Detection]) -> list[Evidence]:
             layer=alike[0].layer,
             source=alike[0].id,
             role="cascade",
+            **_figures(alike[0]),
         )
         for alike in by_kind.values()
     ]
 
 
 def _statement(clue: Clue, answer: Answer, weight: float) -> Evidence:
-    first = next((one.id for one in answer.sources if isinstance(one, Detection)), "")
+    first = next((one for one in answer.sources if isinstance(one, Detection)), None)
     return Evidence(
         status="unknown" if answer.holds is None else "established" if answer.sure else "supported",
         text=answer.text,
         layer=answer.layer,
         speaks_for=weight >= 0 if answer.holds is not None else clue.weight > 0,
         weight=round(weight, 3),
-        source=first,
+        source=first.id if first is not None else "",
         role="initiating" if answer.holds and clue.weight > 0 else "unplaced",
+        **(_figures(first) if first is not None else {}),
     )
+
+
+def _figures(one: Detection) -> dict[str, Any]:  # Any: fields of the evidence
+    """What a finding was made of, so that a claim can be held against it."""
+    names = ("detector", "subject", "before", "after", "limit", "numbers")
+    return {name: getattr(one, name) for name in names}
 
 
 def _ruled_out(weighed: list[Weighed], leading: Weighed, facts: Facts) -> tuple[RuledOut, ...]:

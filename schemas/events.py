@@ -107,6 +107,26 @@ EVENTS = (
         ("since", "until", "messages", "reason"),
     ),
     EventKind("history.resumed", "behind such a loss: pauses of the job are measured from here on", ()),
+    EventKind("job.fault", "a job tells its cluster of a GPU's fault", ("job", "attempt", "code", "node"), "gpu"),
+    EventKind(
+        "job.summary",
+        "a job tells its cluster what an attempt came to",
+        ("job", "attempt", "kind", "reason", "started", "nodes", "values"),
+        "job",
+    ),
+    EventKind(
+        "fleet.repeated",
+        "a cluster tells a job that its GPU had this fault in other jobs",
+        ("job", "jobs", "code", "node"),
+        "gpu",
+    ),
+    EventKind(
+        "job.incident",
+        "a job tells its cluster of an incident; the subject is its culprit as kind and name",
+        ("job", "incident", "cause", "layer"),
+        "entity",
+    ),
+    EventKind("fleet.linked", "a cluster tells a job that an incident is part of a larger one", ("incident",), "incident"),
     EventKind("agent.dropped", "an agent lost records", ("samples", "events")),
 )
 # fmt: on

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from schemas.action import ActionEntry
-from schemas.telemetry import VERSION
+from schemas.telemetry import VERSION, Reading
 
 State = Literal["open", "acting", "recovering", "resolved", "closed"]
 Severity = Literal["info", "warning", "error", "critical"]
@@ -37,6 +37,18 @@ class Affected(Struct, frozen=True, kw_only=True):
     jobs: tuple[str, ...] = ()
 
 
+class Moved(Struct, frozen=True, kw_only=True):
+    """One thing that moved the belief in a hypothesis, and by how much.
+
+    Attributes:
+        text: what was seen.
+        weight: nats, above 0 for it and below against it.
+    """
+
+    text: str
+    weight: float
+
+
 class RankedCause(Struct, frozen=True, kw_only=True):
     """One hypothesis with its share of belief.
 
@@ -44,11 +56,15 @@ class RankedCause(Struct, frozen=True, kw_only=True):
         cause: name in the cause catalogue.
         score: probability-like share over all hypotheses, 0..1.
         weight: sum of the evidence weights, nats.
+        prior: nats before anything was seen.
+        moved: what moved it, the heaviest first; prior and these add up to `weight`.
     """
 
     cause: str
     score: float
     weight: float = 0.0
+    prior: float = 0.0
+    moved: tuple[Moved, ...] = ()
 
 
 class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
@@ -62,6 +78,9 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
         weight: how far it moved the leading cause, nats.
         source: id of the detection or event behind it, or "".
         role: what the thing it tells of was in the course of events.
+        detector: which found it, "" for an event or a value; likewise `subject`.
+        before: the healthy level it was held against, in the signal's unit; likewise `after` and `limit`.
+        numbers: its parameters and further figures.
     """
 
     status: Status
@@ -71,6 +90,28 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
     weight: float = 0.0
     source: str = ""
     role: Role = "unplaced"
+    detector: str = ""
+    subject: str = ""
+    before: Reading = None
+    after: Reading = None
+    limit: Reading = None
+    numbers: dict[str, float] = {}
+
+
+class Basis(Struct, frozen=True, kw_only=True):
+    """What an incident can be computed from again: `trainmaster evidence verify` does.
+
+    Attributes:
+        topic: where the records stand.
+        key: of these records.
+        until: Unix seconds up to which the job's clock had come.
+        catalogue: id of the causes and priors that were weighed.
+    """
+
+    topic: str
+    key: str
+    until: float
+    catalogue: str
 
 
 class RuledOut(Struct, frozen=True, kw_only=True):
@@ -142,3 +183,4 @@ class Incident(Struct, frozen=True, kw_only=True):
     actions: tuple[ActionEntry, ...] = ()
     linked: str = ""
     acknowledged_by: str = ""
+    basis: Basis | None = None

@@ -6,6 +6,7 @@ from streams.commands import (
     demo,
     detecting,
     doctor,
+    evidence,
     incidents,
     kafka,
     policy,
@@ -16,6 +17,7 @@ from streams.commands import (
     replaying,
     serving,
     telling,
+    verdicts,
 )
 
 app = typer.Typer(
@@ -37,10 +39,14 @@ app.command("event")(telling.event)
 app.command("read-log")(reading.read_log)
 app.command("detect")(detecting.detect)
 app.command("simulate")(replaying.simulate)
+incidents.app.command("explain")(verdicts.explain)
 app.add_typer(incidents.app, name="incidents")
+app.add_typer(evidence.app, name="evidence")
 app.add_typer(policy.app, name="playbooks")
 app.add_typer(records.taints, name="taints")
 app.add_typer(kafka.topics, name="topics")
+app.command("costs")(verdicts.costs)
+app.command("priors")(verdicts.priors)
 app.command("postmortem")(records.postmortem)
 app.command("schemas")(records.schemas)
 app.command("reference")(reference.reference)

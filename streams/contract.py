@@ -6,7 +6,7 @@ from schemas.codec import Plain, to_wire
 from schemas.detection import Detection
 from schemas.incident import Incident
 from streams.line import LineMemory
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 
 
 def contract(

@@ -10,6 +10,7 @@ from playbooks.actions.catalogue import ACTIONS, params_of
 from playbooks.cause import Cause
 from playbooks.load import CAUSES, LIBRARY, BadPlaybook, load_causes, load_playbooks
 from playbooks.playbook import Playbook
+from playbooks.priors import UnknownPrior, with_priors
 from streams.line import Line
 from streams.settings import BadSettings, Settings
 from streams.topology import topology
@@ -26,9 +27,12 @@ def build_line(settings: Settings, playbooks: tuple[Playbook, ...] | None = None
 
     Raises:
         BadPlaybook: a cause or a playbook cannot be used.
-        BadSettings: a mode is set for a playbook that is not there.
+        BadSettings: a mode is set for a playbook, or a prior for a cause or layer, that is not there.
     """
-    causes = load_causes(settings.causes or CAUSES)
+    try:
+        causes = with_priors(load_causes(settings.causes or CAUSES), settings.priors)
+    except UnknownPrior as fault:
+        raise BadSettings(str(fault)) from None
     policies = playbooks if playbooks is not None else installed_playbooks(settings, causes)
     return Line(topology(causes, policies, lateness=settings.lateness, hold=settings.hold))
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from schemas.codec import BadRecord, Plain, decode
 from schemas.detection import Detection
 from schemas.incident import Incident
-from schemas.telemetry import Tick
+from schemas.telemetry import Event, Inbound, Tick
 from streams.contract import contract
 from streams.line import Line, LineMemory
 from streams.stages.stage import Sent
@@ -57,14 +57,36 @@ def replay(line: Line, lines: Iterable[bytes]) -> Outcome:
         except BadRecord as fault:
             outcome.rejected.append((number, fault))
             continue
-        for key in sorted(outcome.memories) if isinstance(record, Tick) else [record.job]:
+        _take(line, outcome, record)
+    _flush(line, outcome, set(outcome.memories))
+    return outcome
+
+
+def _flush(line: Line, outcome: Outcome, keys: set[str]) -> None:
+    """End every line; what they still tell each other is heard, and those that heard it end once more."""
+    told: list[Event] = []
+    for key in sorted(keys):
+        said = line.flush(outcome.memories[key])
+        outcome.said += said
+        told += [sent.record for sent in said if sent.topic == "telemetry" and isinstance(sent.record, Event)]
+    for event in told:
+        _take(line, outcome, event)
+    if told:
+        _flush(line, outcome, {event.job for event in told})
+
+
+def _take(line: Line, outcome: Outcome, record: Inbound) -> None:
+    """Feed a record, and what the lines tell each other because of it, as the log would bring it back."""
+    waiting: list[Inbound] = [record]
+    while waiting:
+        one = waiting.pop(0)
+        for key in sorted(outcome.memories) if isinstance(one, Tick) else [one.job]:
             memory = outcome.memories.get(key)
             if memory is None:
                 memory = outcome.memories[key] = line.blank(key)
-            outcome.said += line.feed(memory, record)
-    for key in sorted(outcome.memories):
-        outcome.said += line.flush(outcome.memories[key])
-    return outcome
+            said = line.feed(memory, one)
+            outcome.said += said
+            waiting += [sent.record for sent in said if sent.topic == "telemetry" and isinstance(sent.record, Event)]
 
 
 def summary(outcome: Outcome) -> dict[str, Plain]:

@@ -132,6 +132,8 @@ class Settings(BaseSettings):
         tick: seconds from one tick to the next; 0 for none: silence is then judged by the other sources alone.
         snapshot: seconds from one snapshot of memory to the next.
         causes: folder with causes instead of the ones that ship.
+        priors: cause or layer -> nats it is believed in more (or less) before anything is seen; say `gpu = 0.5` where
+            most trouble is of the GPUs.
         playbooks: folder with playbooks instead of the ones that ship.
         modes: playbook -> observe, ask or act, instead of what its file says.
         sinks: name -> kind and configuration of each way to tell people.
@@ -157,6 +159,7 @@ class Settings(BaseSettings):
     tick: Annotated[float, Field(ge=0)] = 5.0
     snapshot: Seconds = 10.0
     causes: Path | None = None
+    priors: dict[str, Annotated[float, Field(ge=-2.0, le=2.0)]] = {}
     playbooks: Path | None = None
     modes: dict[str, Mode] = {}
     sinks: Annotated[dict[str, Table], Field(repr=False)] = {}

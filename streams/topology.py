@@ -37,7 +37,9 @@ def topology(
         hold: seconds a finding waits for others before it opens an incident.
     """
     return (
-        Row(Detect(lateness), reads=("telemetry",), writes=("events", "detections", "vitals"), key="job"),
-        Row(Correlate(causes, hold), reads=("events", "detections", "vitals"), writes=("drafts",), key="job"),
+        Row(Detect(lateness), reads=("telemetry",), writes=("events", "detections", "vitals", "telemetry"), key="job"),
+        Row(
+            Correlate(causes, hold), reads=("events", "detections", "vitals"), writes=("drafts", "telemetry"), key="job"
+        ),
         Row(Decide(playbooks), reads=("drafts", "vitals", "events"), writes=("incidents", "requests"), key="job"),
     )

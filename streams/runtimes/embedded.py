@@ -72,7 +72,11 @@ class Embedded:
             return [Sent("dead", entry.key, dead_letter(fault, "journal", entry.offset, 0, entry.received))]
         self.taken += not isinstance(record, Tick)
         self._report(record, entry)
-        return self.memories.feed(entry.offset, record)
+        said = self.memories.feed(entry.offset, record)
+        back = [(sent.key, encode(sent.record)) for sent in said if sent.topic == "telemetry"]
+        if back:
+            self.journal.append(back, entry.received)  # twice after a crash: a repeated report is dropped
+        return [sent for sent in said if sent.topic != "telemetry"]
 
     def _report(self, record: Inbound, entry: Entry) -> None:
         """Say on the journal itself that a job goes on without its past."""

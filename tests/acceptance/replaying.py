@@ -9,7 +9,12 @@ from streams.replay import replay, summary
 from streams.topology import topology
 
 
-def replayed(lines: Iterable[bytes]) -> dict[str, Plain]:
-    """The object of the contract for some lines, with the causes and playbooks that ship."""
+def shipped_line() -> Line:
+    """The line with the causes and playbooks that ship."""
     causes = load_causes()
-    return summary(replay(Line(topology(causes, load_playbooks(causes=causes))), lines))
+    return Line(topology(causes, load_playbooks(causes=causes)))
+
+
+def replayed(lines: Iterable[bytes]) -> dict[str, Plain]:
+    """The object of the contract for some lines."""
+    return summary(replay(shipped_line(), lines))

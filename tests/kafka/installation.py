@@ -265,13 +265,17 @@ def jobs_of_all_partitions(partitions: int) -> list[str]:
 
 
 def renamed(lines: Sequence[bytes], suffix: str) -> list[tuple[str, bytes]]:
-    """The same telemetry of jobs with longer names, as (job, line); what cannot be read goes with the job before it."""
+    """The same telemetry of jobs with longer names, in a cluster of their own, as (job, line).
+
+    What cannot be read goes with the job before it.
+    """
     found: list[tuple[str, bytes]] = []
     job = suffix
     for line in lines:
         record = _read(line)
         if record is not None:
             job = record["job"] = f"{record['job']}{suffix}"
+            record["cluster"] = f"{record.get('cluster', 'default')}{suffix}"
         found.append((job, line.strip() if record is None else json.dumps(record).encode()))
     return found
 

@@ -36,8 +36,13 @@ def test_recorded_cases_come_out_alike_repeated_and_in_disorder(new_installation
 
 
 def compare(new_installation: NewInstallation, telemetry: dict[str, list[bytes]]) -> None:
-    """Send telemetry through both runtimes; every key must hear the same, byte by byte."""
-    bodies = [one for name, lines in telemetry.items() for one in in_messages(renamed(lines, f"@{name}"))]
+    """Send telemetry through both runtimes; every key must hear the same, byte by byte.
+
+    Where several jobs report to one cluster, what it says depends on whom it hears first, and partitions have no order
+    between them: such files are left out.
+    """
+    alone = {name: lines for name, lines in telemetry.items() if len(jobs_of(lines)) == 1}
+    bodies = [one for name, lines in alone.items() for one in in_messages(renamed(lines, f"@{name}"))]
     installation = new_installation()
     worker = installation.start("worker")
     installation.send(bodies)
@@ -48,6 +53,11 @@ def compare(new_installation: NewInstallation, telemetry: dict[str, list[bytes]]
     assert set(there) == set(here)
     assert [key for key in here if there[key] != here[key]] == []
     assert {stream for stream, _ in here} == set(COMPARED)
+
+
+def jobs_of(lines: list[bytes]) -> set[str]:
+    """The keys of a file."""
+    return {job for job, _ in renamed(lines, "")}
 
 
 def cases() -> dict[str, list[bytes]]:

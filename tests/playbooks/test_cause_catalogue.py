@@ -12,6 +12,7 @@ from playbooks.load import load_causes, load_playbooks
 from playbooks.playbook import Playbook
 from schemas.events import BY_NAME
 from schemas.signals import SIGNALS, signal_named
+from schemas.signs import BY_NAME as SIGNS
 from streams.install import OCCASION, checked_playbooks
 from streams.stages.detect.silence import SIGNAL as SILENCE
 from streams.stages.detect.watched import FINITE, LIMITS, SPIKY, has_level
@@ -54,7 +55,7 @@ def test_a_clue_names_what_exists(clue: Clue) -> None:
     for name in (clue.moved, clue.value, clue.signal):
         assert not name or name == SILENCE or is_known(name)
     assert not clue.event or clue.event in BY_NAME
-    assert not clue.detector or clue.detector in DETECTORS
+    assert not clue.detector or clue.detector in DETECTORS or clue.detector in SIGNS
     assert not clue.codes or clue.event == "xid"
 
 
@@ -66,8 +67,10 @@ def test_a_clue_can_come_true(clue: Clue) -> None:
         assert clue.signal in SPIKY
     if clue.detector == "nonfinite":
         assert clue.signal in ("", *FINITE)
-    if clue.parts or clue.alone or clue.whole_node:
+    if clue.alone or clue.whole_node:
         assert clue.detector == "slow_rank"
+    if clue.parts:
+        assert clue.detector == "slow_rank" or {*clue.parts} <= {*SIGNS[clue.detector].parts}
 
 
 def test_what_opens_can_be_found(clue: Clue) -> None:

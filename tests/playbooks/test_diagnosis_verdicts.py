@@ -62,8 +62,8 @@ def test_what_the_catalogue_makes_of_findings(findings: tuple[Detection | Event,
 def test_no_steps_while_the_gpus_work_is_no_hang() -> None:
     """Full power without steps means that nobody reports them; power that falls means that nobody works."""
     stalled = a_detection("interval_seconds", "stalled")
-    assert named(stalled, tracks={"power_watts": a_track(700.0, normal=700.0)}) == "steps_unreported"
-    assert named(stalled, tracks={"power_watts": a_track(300.0, normal=700.0)}) == "hang"
+    assert named(stalled, tracks={"busy_power_watts": a_track(700.0, normal=700.0)}) == "steps_unreported"
+    assert named(stalled, tracks={"busy_power_watts": a_track(300.0, normal=700.0)}) == "hang"
 
 
 @given(st.permutations((*STORAGE, slow(1), slow(2), an_event("storage.error", subject="/data"))))

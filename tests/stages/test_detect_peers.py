@@ -6,7 +6,7 @@ from msgspec import structs
 
 from schemas.detection import Detection
 from schemas.telemetry import Reading, StepFrame
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import Fed, Job
 

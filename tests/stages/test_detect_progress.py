@@ -7,7 +7,7 @@ import pytest
 from schemas.detection import Detection
 from schemas.telemetry import StepFrame, Tick
 from schemas.topics import Record
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import Fed, Job
 

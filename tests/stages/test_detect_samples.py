@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Reading, SampleFrame
 from schemas.topics import Record
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import START, Fed, Job
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.detection import Detection, Vitals
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import Fed, Job
 

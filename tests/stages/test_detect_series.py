@@ -6,7 +6,7 @@ import pytest
 
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Reading, StepFrame
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import START, Fed, Job
 

@@ -12,7 +12,7 @@ from schemas.codec import encode
 from schemas.incident import Incident
 from schemas.telemetry import Event
 from streams.line import Line, LineMemory
-from streams.stages.detect.memory import Counters, DetectMemory
+from streams.stages.detect.job_memory import Counters, DetectMemory
 from streams.stages.detect.stage import Detect
 from streams.stages.stage import Sent
 from streams.stores.pack import pack, unpack
@@ -50,7 +50,7 @@ def bytes_of(heard: list[Sent]) -> list[bytes]:
 def test_the_story_has_something_to_tell() -> None:
     """The story leads to incidents, actions and more than one attempt; else the tests below would show nothing."""
     topics = {one.split(b"{", 1)[0] for one in said()}
-    assert topics == {b"vitals", b"detections", b"events", b"drafts", b"incidents", b"requests"}
+    assert topics == {b"vitals", b"detections", b"events", b"drafts", b"incidents", b"requests", b"telemetry"}
     assert {record.attempt for record in records()} == {1, 2}
     incidents = b"".join(one for one in said() if one.startswith(b"incidents"))
     assert b"loader_starved_by_storage" in incidents

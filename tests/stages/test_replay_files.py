@@ -38,20 +38,20 @@ def test_faults_are_shown_up_to_a_number() -> None:
 
 
 def test_every_job_has_its_own_memory() -> None:
-    """Two jobs in one file do not know of each other."""
+    """Two jobs in one file do not know of each other; their cluster knows that they share a node."""
     whole = summary(replay(line(), [event("a", 0, code=79), event("b", 0, code=79), event("a", 1, code=79)]))
     assert whole["repeated"] == 0
-    assert sorted(one["job"] for one in whole["incidents"]) == ["a", "b"]
+    assert sorted(one["job"] for one in whole["incidents"]) == ["a", "b", "default"]
 
 
 def test_a_tick_is_for_every_job() -> None:
-    """Time passes for all jobs of a file, and for none that is not there yet."""
+    """Time passes for all jobs of a file and for their cluster, and for none that is not there yet."""
     lines = [encode(Tick(time=START)), event("a", 0, code=79), event("b", 0, code=79)]
     ticks = [encode(Tick(time=START + 5.0 * number)) for number in range(10)]
     outcome = replay(line(), [*lines, *ticks])
     opened = {sent.key for sent in outcome.said if sent.topic == "drafts"}
-    assert opened == {"a", "b"}
-    assert sorted(outcome.memories) == ["a", "b"]
+    assert opened == {"a", "b", "default"}
+    assert sorted(outcome.memories) == ["a", "b", "default"]
 
 
 def test_the_last_revision_counts() -> None:

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import StepFrame
-from streams.stages.detect.memory import DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import Fed, Job
 

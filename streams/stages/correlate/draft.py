@@ -6,7 +6,7 @@ from playbooks.cause import UNKNOWN, Cause
 from playbooks.diagnosis import Diagnosis, diagnose
 from playbooks.facts import Facts, moved_by
 from schemas.codec import encode
-from schemas.incident import SEVERITIES, Affected, Incident, Severity, Suspect, Taint
+from schemas.incident import SEVERITIES, Affected, Basis, Incident, Severity, Suspect, Taint
 from schemas.wording import change
 from streams.stages.correlate.cost import gpu_seconds
 from streams.stages.correlate.grouping import facts_of
@@ -21,7 +21,9 @@ UNSEEN = ("history.lost",)
 """Events whose words say what could not be seen."""
 
 
-def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: float) -> Incident | None:
+def draft(
+    memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: float, catalogue: str = ""
+) -> Incident | None:
     """Write the incident of a case, None where nothing has changed since it was last told.
 
     Args:
@@ -29,6 +31,7 @@ def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: 
         case: the incident in the making.
         causes: the catalogue.
         hold: seconds for which a case that nothing explains yet is kept back once more: its evidence may be on the way.
+        catalogue: id of the catalogue, for the record.
     """
     facts = facts_of(memory, case)
     diagnosis = _said_by_person(diagnose(facts, causes), case, causes)
@@ -37,7 +40,8 @@ def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: 
         return None
     case.linked = case.linked or _earlier(memory, case)
     lost = gpu_seconds(memory, case)
-    incident = _incident(memory, case, facts, diagnosis, lost)
+    basis = Basis(topic="telemetry", key=memory.key, until=memory.clock, catalogue=catalogue)
+    incident = structs.replace(_incident(memory, case, facts, diagnosis, lost), basis=basis)
     lasting = _lasting(incident)
     if lasting == case.told and lost < case.told_lost * RETOLD + 60.0 * max(1, memory.world_size):
         return None
@@ -56,7 +60,11 @@ def _lasting(incident: Incident) -> bytes:
             confidence=0.0,
             title="",
             causes=(),
-            evidence=tuple(structs.replace(one, text="", weight=0.0) for one in incident.evidence),
+            evidence=tuple(
+                structs.replace(one, text="", weight=0.0, before=None, after=None, limit=None, numbers={})
+                for one in incident.evidence
+            ),
+            basis=None,
             ruled_out=tuple(structs.replace(one, because="") for one in incident.ruled_out),
             suspects=(),
         )
@@ -64,7 +72,8 @@ def _lasting(incident: Incident) -> bytes:
 
 
 def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diagnosis, lost: float) -> Incident:
-    ranks, nodes, gpus = _culprits(diagnosis.suspects, facts)
+    blamed = tuple(one for one in diagnosis.suspects if one.score >= diagnosis.cause.blamed_share)
+    ranks, nodes, gpus = _culprits(blamed, facts)
     everyone = tuple(sorted(memory.rank_nodes))
     legitimate = case.legitimate
     return Incident(

@@ -5,7 +5,8 @@ Nearness in time alone never merges: a finding joins a case only where the leadi
 
 from collections.abc import Iterable
 
-from playbooks.cause import Cause
+from playbooks.cause import Cause, comes_back
+from playbooks.clues import is_event
 from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
 from playbooks.facts import Facts, frozen_normals
 from schemas.detection import Detection
@@ -23,7 +24,11 @@ TOGETHER_SECONDS = 60.0
 """Two different culprits belong to one case only if they began so close to each other."""
 FORGOTTEN_SECONDS = 1800.0
 """A sign that explains nothing is forgotten after this."""
-MOST_EVENTS = 64
+MOST_EVENTS = 256
+MOST_ALIKE, MOST_TEARDOWN = 64, 8
+"""So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
+OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost")
+"""Events whose subject is the GPU at fault."""
 LOOK_AGAIN_SECONDS = 30.0
 """A sign that found no place is tried again after this: the leading cause may have become another."""
 
@@ -69,11 +74,20 @@ def look_soon(memory: CorrelateMemory, time: float, hold: float) -> None:
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, time + hold)
 
 
-def is_flood(memory: CorrelateMemory, event: Event) -> bool:
-    """Tell whether so many events of this name wait or were placed already that one more tells nothing."""
+def is_flood(memory: CorrelateMemory, causes: tuple[Cause, ...], event: Event) -> bool:
+    """Tell whether so many events of this name wait or were placed already that one more tells nothing.
+
+    Args:
+        memory: of the job.
+        causes: the catalogue.
+        event: the next one.
+    """
     placed = [case.events for case in memory.cases.values() if case.state in LIVE]
     alike = sum(one.event == event.event for events in (memory.waiting_events, *placed) for one in events)
-    return alike >= MOST_EVENTS
+    if alike < MOST_TEARDOWN:
+        return False
+    speaks = any(clue.weight > 0 and is_event(clue, event) for cause in causes for clue in cause.clues)
+    return alike >= (MOST_ALIKE if speaks else MOST_TEARDOWN)
 
 
 def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding] = ()) -> Facts:
@@ -123,7 +137,9 @@ def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
 
 def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Finding]) -> Case | None:
     for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
-        if case.state in LIVE and all(_fits_in_time(case, one) and _may_join(causes, case, one) for one in batch):
+        if case.state in LIVE and all(
+            _fits_in_time(case, causes, one) and _may_join(causes, case, one) for one in batch
+        ):
             together = diagnose(facts_of(memory, case, batch), causes)
             if all(_explains_both(together, case, one) and _agrees(together, case, one) for one in batch):
                 return case
@@ -136,9 +152,10 @@ def _may_join(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
     return any(explains(cause, finding) and (seed is None or explains(cause, seed)) for cause in causes)
 
 
-def _fits_in_time(case: Case, finding: Finding) -> bool:
+def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bool:
     onset = _onset(finding)
-    latest = float("inf") if case.quiet_since is None else case.quiet_since + TAIL_SECONDS
+    pausing = any(one.cause == case.cause and comes_back(one) for one in causes)
+    latest = float("inf") if case.quiet_since is None or pausing else case.quiet_since + TAIL_SECONDS
     return case.onset_time - LEAD_SECONDS <= onset <= latest
 
 
@@ -158,12 +175,23 @@ def _seed(case: Case | None) -> Finding | None:
 
 def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:
     """Culprits of different nodes are one story only where they began together."""
-    if together.cause.blames not in ("rank", "node", "gpu") or isinstance(finding, Event):
+    if isinstance(finding, Event) and finding.event == "job.incident":
+        return any(one.subject == (finding.subject or "cluster") for one in case.detections.values())
+    if together.cause.blames not in ("rank", "node", "gpu"):
         return True
+    if isinstance(finding, Event):
+        return finding.event not in OF_A_GPU or _same_gpu(case, finding)
     known = {node for one in case.detections.values() if one.detector == finding.detector for node in one.nodes}
     if not finding.nodes or not known or known & set(finding.nodes):
         return True
     return abs(finding.onset_time - case.onset_time) <= TOGETHER_SECONDS
+
+
+def _same_gpu(case: Case, event: Event) -> bool:
+    """Faults of different GPUs are different stories, unless they came together."""
+    known = {one.subject for one in case.events if one.event in OF_A_GPU}
+    known |= {gpu for one in case.detections.values() for gpu in one.gpus}
+    return event.subject in known or not known or abs(event.time - case.onset_time) <= TOGETHER_SECONDS
 
 
 def _open(memory: CorrelateMemory, finding: Finding) -> Case:

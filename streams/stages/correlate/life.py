@@ -5,8 +5,6 @@ from playbooks.diagnosis import opens
 from schemas.detection import Detection
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
-WELL_STEPS = 20
-WELL_SECONDS = 30.0
 KEPT_SECONDS = 86400.0
 """A resolved case is remembered so long, to link its recurrence."""
 
@@ -33,7 +31,7 @@ def step_closed(memory: CorrelateMemory) -> None:
 def _move(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> None:
     ends = [one.end_time for one in _felt(case, causes)]
     if not ends and case.events:
-        _outlive(memory, case)
+        _outlive(memory, case, causes)
         return
     if not ends or any(end is None for end in ends):
         if case.state == "recovering":
@@ -43,16 +41,22 @@ def _move(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> Non
     if case.quiet_since is None:
         _quieten(case, causes)
     assert case.quiet_since is not None
-    well = case.quiet_steps >= WELL_STEPS and memory.clock - case.quiet_since >= WELL_SECONDS
-    if well or (memory.ended and not case.dead):
+    if _is_well(memory, case, causes, case.quiet_since) or (memory.ended and not case.dead):
         case.state = "resolved"
 
 
-def _outlive(memory: CorrelateMemory, case: Case) -> None:
+def _is_well(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], since: float) -> bool:
+    """What comes back now and then takes longer to be over than what does not."""
+    cause = next((one for one in causes if one.cause == case.cause), None)
+    steps, seconds = (cause.settles_steps, cause.settles_seconds) if cause is not None else (20, 30.0)
+    return case.quiet_steps >= steps and memory.clock - since >= seconds
+
+
+def _outlive(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> None:
     """What the job does not feel has passed once the job has trained on, in this attempt or the next."""
     last = max(event.time for event in case.events)
     stands = any(one.end_time is None for one in case.detections.values())
-    if not stands and case.quiet_steps >= WELL_STEPS and memory.clock - last >= WELL_SECONDS:
+    if not stands and _is_well(memory, case, causes, last):
         case.state, case.end_time, case.end_step = "resolved", last, case.onset_step
 
 

@@ -28,6 +28,8 @@ class Case(Struct):
         told: the draft as it was last sent, without what changes at every step.
         told_lost: GPU seconds lost as they were last told.
         unread: vitals since the incident was last thought over.
+        reported: cause and culprits as they were last reported to the cluster.
+        linked_jobs: incidents of jobs that were told that they are part of this one.
         dead: the attempt has ended, so nothing of it will recover by itself.
     """
 
@@ -57,6 +59,8 @@ class Case(Struct):
     told_lost: float = 0.0
     dead: bool = False
     unread: int = 0
+    reported: str = ""
+    linked_jobs: list[str] = field(default_factory=list)
 
 
 class CorrelateMemory(Struct):
@@ -78,3 +82,4 @@ class CorrelateMemory(Struct):
     cases: dict[str, Case] = field(default_factory=dict)
     saves: list[int] = field(default_factory=list)
     settle_at: float = 0.0
+    reports: int = 0

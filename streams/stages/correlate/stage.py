@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator
 
 from playbooks.cause import Cause
 from playbooks.diagnosis import explains, opens
+from schemas.codec import encode
 from schemas.detection import Detection, Vitals
+from schemas.ids import derived_id
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
-from streams.stages.correlate import cost, life, tracks
+from streams.stages.correlate import cost, fleet, life, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, look_soon, settle
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
@@ -32,6 +34,7 @@ class Correlate:
             raise ValueError(f"hold: seconds, 0 or more, not {hold}")
         self.causes = causes
         self.hold = hold
+        self.catalogue = derived_id(*(encode(cause).decode() for cause in causes))
 
     def blank(self, key: str) -> CorrelateMemory:
         """Make the memory of a job that has not been seen yet."""
@@ -67,9 +70,10 @@ class Correlate:
         for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
             if case.unread >= THINK_AGAIN or everything:
                 case.unread = 0
-                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold)
+                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold, self.catalogue)
                 if incident is not None:
                     yield Sent("drafts", memory.key, incident)
+                    yield from fleet.report(memory, case, incident)
 
     def _take_event(self, memory: CorrelateMemory, event: Event) -> None:
         memory.cluster = event.cluster
@@ -79,13 +83,13 @@ class Correlate:
             case "attempt.ended":
                 _end(memory, event)
             case "checkpoint.end":
-                step = as_count(event.data.get("step"))
-                if step is not None:
-                    memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
+                _saved(memory, event)
+            case "fleet.linked":
+                fleet.link(memory, event)
             case "incident.acknowledged" | "incident.closed":
                 _by_person(memory, event)
         is_sign = opens(self.causes, event) or any(explains(cause, event) for cause in self.causes)
-        if is_sign and not is_flood(memory, event):
+        if is_sign and not is_flood(memory, self.causes, event):
             memory.waiting_events.append(event)
             look_soon(memory, event.time, self.hold)
 
@@ -127,6 +131,12 @@ def _end(memory: CorrelateMemory, event: Event) -> None:
     memory.ended = True
     for case in memory.cases.values():
         case.dead |= event.data.get("reason") not in ("finished", "stopped", "time_limit", "requeued")
+
+
+def _saved(memory: CorrelateMemory, event: Event) -> None:
+    step = as_count(event.data.get("step"))
+    if step is not None:
+        memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
 
 
 def _by_person(memory: CorrelateMemory, event: Event) -> None:

@@ -12,7 +12,8 @@ def take(memory: CorrelateMemory, vitals: Vitals) -> None:
     """Put the values of one step or moment to their tracks."""
     memory.clock = max(memory.clock, vitals.clock, vitals.time)
     _forget(memory, vitals)
-    for name, reading in vitals.values.items():
+    starting = vitals.of != "step" and vitals.step is None and vitals.attempt > 0
+    for name, reading in vitals.values.items() if not starting else ():
         if is_finite(reading) and reading is not None:
             track = memory.tracks.setdefault(name, Track())
             track.times.append(vitals.time)

@@ -5,9 +5,11 @@ It does what the long way of `streams.stages.detect.stage` does with such a fram
 
 from schemas.telemetry import StepFrame
 from streams.stages.detect import align, progress, samples, silence
-from streams.stages.detect.memory import Attempt, DetectMemory
+from streams.stages.detect.job_memory import DetectMemory
+from streams.stages.detect.memory import Attempt
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.repeats import is_repeated
+from streams.stages.detect.signs import watch as signs
 
 
 def is_put_away(memory: DetectMemory, frame: StepFrame, lateness: float) -> bool:
@@ -41,4 +43,5 @@ def _something_is_due(memory: DetectMemory, attempt: Attempt, clock: float, late
         silence.is_due(attempt, clock)
         or progress.is_due(attempt, clock)
         or samples.is_due(memory.samples, clock, lateness)
+        or signs.is_due(memory.signs, clock)
     )

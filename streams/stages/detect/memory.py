@@ -1,4 +1,4 @@
-"""What the detect stage remembers of one job: plain values and columnar arrays, so that a snapshot is one copy."""
+"""What the detect stage remembers of an attempt: plain values and columnar arrays, so that a snapshot is one copy."""
 
 from msgspec import Struct, field
 
@@ -201,6 +201,7 @@ class Attempt(Struct):
 
     Attributes:
         progress: Unix seconds of the last progress; None before the first step.
+        age: seconds without progress that weigh, as last looked at: they only grow until there is progress.
         settled: Unix seconds at which the first steps, which teach nothing, had ended; None before.
     """
 
@@ -218,6 +219,7 @@ class Attempt(Struct):
     saves: Saves = field(default_factory=Saves)
     progress: float | None = None
     top_step: int = -1
+    age: float = 0.0
     stalled: SawtoothMemory | None = None
     stall_checked: int = -1
     gpu_util: float | None = None
@@ -225,25 +227,3 @@ class Attempt(Struct):
     settled: float | None = None
     voices: Voices = field(default_factory=Voices)
     active: dict[str, Detection] = field(default_factory=dict)
-
-
-class Counters(Struct):
-    """What became of the records of this key."""
-
-    records: int = 0
-    repeated: int = 0
-    late: int = 0
-
-
-class DetectMemory(Struct):
-    """The whole of it, for one key."""
-
-    key: str
-    cluster: str = "default"
-    clock: float = 0.0
-    idle: float = 0.0
-    last_tick: float | None = None
-    seen: dict[str, Seen] = field(default_factory=dict)
-    attempt: Attempt | None = None
-    samples: Samples = field(default_factory=Samples)
-    counters: Counters = field(default_factory=Counters)

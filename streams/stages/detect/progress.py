@@ -33,7 +33,7 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
         age = _unexplained(attempt, attempt.progress, time)
         if age <= _STALLED.limits(attempt.stalled)[0]:
             _STALLED.update(attempt.stalled, int(time), np.array([age]))
-    attempt.top_step = step
+    attempt.top_step, attempt.age = step, 0.0
     attempt.progress = max(attempt.progress or 0.0, time)
 
 
@@ -63,7 +63,7 @@ def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
         return
     if attempt.stalled is None:
         attempt.stalled = _STALLED.blank(1)
-    age = _unexplained(attempt, since, now)
+    age = attempt.age = max(attempt.age, _unexplained(attempt, since, now))
     for alarm in _STALLED.update(attempt.stalled, int(now), np.array([age])):
         yield structs.replace(alarm, after=max(0.0, now - since)), _found(attempt, alarm, since, now)
 

@@ -79,11 +79,17 @@ class Moment:
                 row = self.rows.setdefault(signal, np.full(width, np.nan))
                 row[at] = [np.nan if not is_finite(reading) else reading for reading in readings]
 
+    def entity(self, place: int) -> tuple[str, str, int]:
+        """Name, node and rank of what a place of a row speaks of; "" and -1 where there are several or none."""
+        at = self.entities.entity[place]
+        return self.entities.names[at], self.entities.nodes[at], self.entities.ranks[at]
+
 
 def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Iterator[tuple[Alarm, Found]]:
     """Feed one moment to the detectors of its signals, and put the job's values into `vitals`."""
     quiet = _is_quiet(attempt, moment)
     _drop_idle_links(moment)
+    _take_busy_power(moment, vitals)
     for name, raw in sorted(moment.rows.items()):
         signal = signal_named(name)
         known = moment.entities.signals.setdefault(name, EntitySignal())
@@ -108,6 +114,15 @@ def _drop_idle_links(moment: Moment) -> None:
     for name in ("pcie_generation", "pcie_width"):
         if name in moment.rows and util is not None:
             moment.rows[name] = np.where(util >= BUSY_UTIL, moment.rows[name], np.nan)
+
+
+def _take_busy_power(moment: Moment, vitals: dict[str, Reading]) -> None:
+    """Power tells training from spinning only where the GPU says that it is busy: pauses are left out."""
+    util, power = moment.rows.get("gpu_util"), moment.rows.get("power_watts")
+    if util is not None and power is not None:
+        busy = power[(util >= BUSY_UTIL) & np.isfinite(power)]
+        if busy.size:
+            vitals["busy_power_watts"] = float(busy.mean())
 
 
 def newly_normal(entities: Entities) -> dict[str, Reading]:

@@ -7,17 +7,22 @@ from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
-from streams.stages.detect import align, peers, phases, progress, samples, saves, series, silence
+from streams.stages.detect import align, fleet, peers, phases, progress, samples, saves, series, silence
 from streams.stages.detect.arrival import is_put_away
 from streams.stages.detect.attempt import start
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
-from streams.stages.detect.memory import Attempt, DetectMemory, Entities, OpenStep
+from streams.stages.detect.job_memory import DetectMemory
+from streams.stages.detect.memory import Attempt, Entities, OpenStep
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.repeats import is_repeated
+from streams.stages.detect.signs import watch as signs
+from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
+from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
-_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.")
+_POOL = ("node.removed", "node.joined", "node.missing")
+_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.", "job.", *_POOL)
 """Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
 FORGOTTEN_SECONDS = 7 * 86400.0
 """Silence after which a job that has come to rest is no longer remembered."""
@@ -61,6 +66,8 @@ class Detect:
         """Nothing more will come: close what waits for late records."""
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt, closing=True)
+            scene = _scene(memory, memory.attempt, memory.clock + SETTLES_SECONDS)
+            yield from self._tell(memory, signs.time(memory.signs, scene))
 
     def is_over(self, memory: DetectMemory) -> bool:
         """A job that nobody has spoken of for days begins anew when it comes back."""
@@ -73,6 +80,8 @@ class Detect:
         memory.last_tick = tick.time
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt)
+            scene = _scene(memory, memory.attempt, memory.clock + memory.idle)
+            yield from self._tell(memory, signs.time(memory.signs, scene))
         yield Sent("events", memory.key, Tick(time=memory.clock + memory.idle, every=tick.every))
 
     def _telemetry(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
@@ -87,8 +96,11 @@ class Detect:
         else:
             yield from self._frame(memory, attempt, record)
         yield from self._advance(memory, attempt)
+        yield from self._tell(memory, signs.time(memory.signs, _scene(memory, attempt, memory.clock)))
         if isinstance(record, Event):
             yield Sent("events", memory.key, record)
+            yield from self._tell(memory, signs.event(memory.signs, _scene(memory, attempt, memory.clock), record))
+            yield from fleet.report(memory.fleet, memory.key, attempt, record)
 
     def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Generator[Sent, None, Attempt]:
         """End the attempt before, and begin the one this record belongs to."""
@@ -165,6 +177,7 @@ class Detect:
             progress.advanced(attempt, frame.step, memory.clock)
             memory.counters.late += not align.add(attempt.alignment, frame, memory.clock)
         elif isinstance(frame, SampleFrame):
+            fleet.sample(memory.fleet, frame)
             memory.counters.late += not samples.add(memory.samples, frame)
 
     def _advance(self, memory: DetectMemory, attempt: Attempt, closing: bool = False) -> Iterator[Sent]:
@@ -194,6 +207,9 @@ class Detect:
         for finding in (series.watch(attempt, closed, bool(phase)), peers.watch(attempt, closed, bool(phase))):
             yield from self._follow(memory, attempt, finding)
         phases.step_closed(attempt.phases, closed.time)
+        scene = _scene(memory, attempt, memory.clock)
+        yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
+        fleet.step(memory.fleet, closed)
         yield Sent("vitals", memory.key, _vitals(memory, attempt, closed, phase))
 
     def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
@@ -208,6 +224,8 @@ class Detect:
         values: dict[str, float | None] = {}
         yield from self._follow(memory, attempt, samples.watch(attempt, moment, values))
         attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
+        scene = _scene(memory, attempt, memory.clock)
+        yield from self._tell(memory, signs.moment(memory.signs, scene, moment))
         vitals = Vitals(
             job=memory.key,
             attempt=attempt.number,
@@ -230,6 +248,14 @@ class Detect:
         for alarm, found in findings:
             for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
                 yield Sent("detections", memory.key, detection)
+
+    def _tell(self, memory: DetectMemory, detections: Iterable[Detection]) -> Iterator[Sent]:
+        for detection in detections:
+            yield Sent("detections", memory.key, detection)
+
+
+def _scene(memory: DetectMemory, attempt: Attempt, clock: float) -> Scene:
+    return Scene(job=memory.key, cluster=memory.cluster, attempt=attempt, clock=clock)
 
 
 def _is_new_start(record: Telemetry, attempt: Attempt) -> bool:

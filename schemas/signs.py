@@ -1,0 +1,79 @@
+"""THE table of signs: patterns in events and values that no single detector sees, by name."""
+
+from msgspec import Struct
+
+
+class SignKind(Struct, frozen=True):
+    """One pattern that the detect stage looks for and that a cause may ask for.
+
+    Attributes:
+        name: the word in a detection's field `detector` and in a clue.
+        meaning: what it says, for a person.
+        signal: the signal under which its detections run.
+        parts: the kinds it tells apart in the field `part`; "" where it does not.
+    """
+
+    name: str
+    meaning: str
+    signal: str
+    parts: tuple[str, ...] = ("",)
+
+
+SIGNS = (
+    SignKind(
+        "collective_timeout",
+        "collectives timed out: all ranks in the same one, ranks silent, behind or in another one, or after the end",
+        "interval_seconds",
+        ("early", "same", "silent", "behind", "mismatch", "after_end"),
+    ),
+    SignKind("unfinished_save", "a save began and never ended", "checkpoint_seconds"),
+    SignKind("incomplete_save", "shards of a save are empty or short", "checkpoint_bytes"),
+    SignKind(
+        "stacks",
+        "a few ranks stand elsewhere than all others",
+        "interval_seconds",
+        ("loader", "checkpoint", "collective", "other"),
+    ),
+    SignKind("rank_error", "the first rank that raised an error", "interval_seconds", ("device", "memory", "other")),
+    SignKind(
+        "crash",
+        "the attempt failed, once or again and again, with one node in common, or because a node left",
+        "interval_seconds",
+        ("device", "memory", "other", "exit", "", "common", "leaving", "loop"),
+    ),
+    SignKind(
+        "recurring_stall",
+        "single steps are long again and again, by one part of the work",
+        "step_seconds",
+        ("loader", "optimizer", "host_prep", "h2d", "compute"),
+    ),
+    SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
+    SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),
+    SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),
+    SignKind("loss_vanished", "the loss has gone to zero", "loss"),
+    SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),
+    SignKind("exhaustion", "a node's memory runs out at a steady pace", "memory_available_bytes"),
+    SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),
+    SignKind("returned_gpu", "a GPU that was taken out of the pool is back under another node's name", "xid_last"),
+    SignKind("mass_missing", "many nodes went missing at once", "source_age_seconds"),
+    SignKind(
+        "no_successor", "the job ended at its time limit and nothing runs or is queued after it", "interval_seconds"
+    ),
+    SignKind("repeat_offender", "the same GPU had the same fault in several jobs", "xid_last"),
+    SignKind(
+        "common_node",
+        "the runs that are worse than the others have one node in common",
+        "loss",
+        ("loss", "links", "pace"),
+    ),
+    SignKind(
+        "shared_fault",
+        "several jobs have the same culprit, or the same trouble of what they share, at the same time",
+        "interval_seconds",
+        ("storage", "network", "node"),
+    ),
+    SignKind("offending_node", "a node was blamed for several incidents within four weeks", "interval_seconds"),
+)
+"""Every sign; its memory and its code stand in `streams/stages/detect/signs/`."""
+
+BY_NAME = {kind.name: kind for kind in SIGNS}

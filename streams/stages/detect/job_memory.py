@@ -1,0 +1,31 @@
+"""The whole of what the detect stage remembers of one key: its attempt, its signs, and what it has seen."""
+
+from msgspec import Struct, field
+
+from streams.stages.detect.fleet import FleetMemory
+from streams.stages.detect.memory import Attempt, Samples, Seen
+from streams.stages.detect.signs.memory import Signs
+
+
+class Counters(Struct):
+    """What became of the records of this key."""
+
+    records: int = 0
+    repeated: int = 0
+    late: int = 0
+
+
+class DetectMemory(Struct):
+    """The whole of it, for one key."""
+
+    key: str
+    cluster: str = "default"
+    clock: float = 0.0
+    idle: float = 0.0
+    last_tick: float | None = None
+    seen: dict[str, Seen] = field(default_factory=dict)
+    attempt: Attempt | None = None
+    samples: Samples = field(default_factory=Samples)
+    counters: Counters = field(default_factory=Counters)
+    signs: Signs = field(default_factory=Signs)
+    fleet: FleetMemory = field(default_factory=FleetMemory)

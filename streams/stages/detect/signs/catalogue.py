@@ -1,0 +1,48 @@
+"""Every sign. A sign is one file here, one field in `memory.py`, one row in `schemas/signs.py` and one line here."""
+
+from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
+from streams.stages.detect.signs.common_node import CommonNode
+from streams.stages.detect.signs.crash import Crash
+from streams.stages.detect.signs.exhaustion import Exhaustion
+from streams.stages.detect.signs.gauge_xid import GaugeXid
+from streams.stages.detect.signs.incomplete_save import IncompleteSave
+from streams.stages.detect.signs.level_restart import LevelRestart
+from streams.stages.detect.signs.loss_vanished import LossVanished
+from streams.stages.detect.signs.mass_missing import MassMissing
+from streams.stages.detect.signs.no_successor import NoSuccessor
+from streams.stages.detect.signs.offending_node import OffendingNode
+from streams.stages.detect.signs.order_repeated import OrderRepeated
+from streams.stages.detect.signs.rank_error import RankError
+from streams.stages.detect.signs.rate_restart import RateRestart
+from streams.stages.detect.signs.recurring_stall import RecurringStall
+from streams.stages.detect.signs.repeat_offender import RepeatOffender
+from streams.stages.detect.signs.returned_gpu import ReturnedGpu
+from streams.stages.detect.signs.shared_fault import SharedFault
+from streams.stages.detect.signs.sign import AnySign
+from streams.stages.detect.signs.stacks import Stacks
+from streams.stages.detect.signs.unfinished_save import UnfinishedSave
+from streams.stages.detect.signs.zero_reading import ZeroReading
+
+CATALOGUE: tuple[AnySign, ...] = (
+    Crash(),
+    RankError(),
+    CollectiveTimeout(),
+    UnfinishedSave(),
+    IncompleteSave(),
+    Stacks(),
+    RecurringStall(),
+    RateRestart(),
+    LevelRestart(),
+    OrderRepeated(),
+    LossVanished(),
+    ZeroReading(),
+    Exhaustion(),
+    GaugeXid(),
+    ReturnedGpu(),
+    MassMissing(),
+    NoSuccessor(),
+    RepeatOffender(),
+    CommonNode(),
+    SharedFault(),
+    OffendingNode(),
+)

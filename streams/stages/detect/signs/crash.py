@@ -1,0 +1,194 @@
+"""Attempts that fail: once, again and again, on one node they share, or because a node leaves.
+
+A failure that survives a restart is one story over all attempts. Nodes are compared by placement, never by rank.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from schemas.telemetry import Event, as_count
+from schemas.wording import count
+from streams.stages.detect.derive import ClosedStep
+from streams.stages.detect.signs.error_kind import error_kind
+from streams.stages.detect.signs.sign import Scene, Seen, Sign
+
+LOOP = 3
+"""So many failures without one good attempt between them are a loop."""
+WELL_STEPS = 20
+"""An attempt that trained so many steps, and twice as many as the one that failed before it, has done well."""
+FEW = 0.25
+"""Largest share of a placement that may be called what the failures have in common."""
+KEPT = 64
+APART_SECONDS = 1.0
+"""So long before all others a rank has to end to have ended first."""
+LATE_SECONDS = 10.0
+"""So long the last steps of a failed attempt may still come in."""
+
+
+class Failure(Struct):
+    """One attempt that failed: where it ran, how far it came, what was complained of, and which nodes had left.
+
+    Attributes:
+        exited: the rank whose process ended before all others, and its node.
+    """
+
+    nodes: list[str]
+    steps: int
+    kind: str
+    left: list[str]
+    exited: int | None = None
+    exited_on: str = ""
+
+
+class CrashMemory(Struct):
+    """Failures since the last attempt that did well, and what the present attempt has said so far.
+
+    Attributes:
+        onset: Unix seconds and step of the first failure.
+        good: nodes of the last attempt that did well.
+        nodes: of the present attempt.
+        trained: steps closed in it.
+        sign: Unix seconds of the first complaint in it.
+        exits: rank -> Unix seconds at which its process ended.
+        due: when the last failure is told: late records of its last steps may still come; None when it is told.
+    """
+
+    failures: list[Failure] = field(default_factory=list)
+    onset: float = 0.0
+    onset_step: int | None = None
+    good: list[str] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    trained: int = 0
+    sign: float | None = None
+    kind: str = ""
+    exits: dict[int, float] = field(default_factory=dict)
+    due: float | None = None
+
+
+class Crash(Sign[CrashMemory]):
+    """Tell of failed attempts as one finding, and of the node that is in all of them and in no good one."""
+
+    name = "crash"
+    memory = CrashMemory
+
+    def event(self, memory: CrashMemory, scene: Scene, event: Event) -> Iterator[Seen]:
+        """Follow the attempts and what they complain of."""
+        match event.event:
+            case "attempt.started":
+                yield from self._tell(memory)
+                memory.nodes = sorted(set(scene.attempt.participants.nodes) - {""})
+                memory.left, memory.trained, memory.sign, memory.kind, memory.exits = [], 0, None, "", {}
+            case "node.left":
+                memory.left = [*memory.left, event.subject]
+                _complain(memory, event)
+            case "rank.error" | "rank.exit" | "worker.killed":
+                _complain(memory, event)
+            case "log.line" if event.data.get("level") in ("ERROR", "FATAL", "CRITICAL"):
+                _complain(memory, event)
+            case "attempt.ended":
+                self._ended(memory, scene, event)
+
+    def time(self, memory: CrashMemory, scene: Scene) -> Iterator[Seen]:
+        """Tell of a failure when nothing of the attempt can come any more."""
+        if memory.due is None:
+            return
+        if len(memory.failures) == 1 and scene.attempt.ended is not None:
+            memory.onset_step = scene.step
+        if scene.clock >= memory.due:
+            yield from self._tell(memory)
+
+    def step(self, memory: CrashMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
+        """Count the steps of the attempt; when it has done well, what failed before is over."""
+        memory.trained += 1
+        if not memory.failures or memory.trained < max(WELL_STEPS, 2 * memory.failures[-1].steps):
+            return
+        memory.good = memory.nodes
+        seen = self._told(memory)
+        memory.failures = []
+        seen.over = True
+        yield seen
+
+    def _tell(self, memory: CrashMemory) -> Iterator[Seen]:
+        if memory.due is not None:
+            memory.due = None
+            yield self._told(memory)
+
+    def _ended(self, memory: CrashMemory, scene: Scene, event: Event) -> None:
+        if event.data.get("reason") != "failed":
+            return
+        nodes = memory.nodes or sorted(set(scene.attempt.participants.nodes) - {""})
+        if not memory.failures:
+            memory.onset = min(memory.sign, event.time) if memory.sign is not None else event.time
+            memory.onset_step = scene.step
+        first = _first_exit(memory)
+        where = scene.node_of(first) if first is not None else ""
+        failure = Failure(nodes, memory.trained, memory.kind, memory.left, first, where)
+        memory.failures = [*memory.failures[1 - KEPT :], failure]
+        memory.due = event.time + LATE_SECONDS
+
+    def _told(self, memory: CrashMemory) -> Seen:
+        failures = memory.failures
+        part, nodes = _verdict(memory)
+        first = failures[0].exited
+        ranks = (first,) if part == "exit" and first is not None else ()
+        times = "failed" if len(failures) == 1 else f"failed {len(failures)} times in a row"
+        who = f"; {', '.join(nodes)} {'left each time' if part == 'leaving' else 'was in all of them'}" if nodes else ""
+        return Seen(
+            sign=self.name,
+            part=part,
+            onset_time=memory.onset,
+            onset_step=memory.onset_step,
+            ranks=ranks,
+            nodes=nodes or ((failures[0].exited_on,) if ranks and failures[0].exited_on else ()),
+            numbers={"failures": float(len(failures))},
+            text=f"the job {times}, the last time after {count(failures[-1].steps, 'step')}{who}",
+        )
+
+
+def _complain(memory: CrashMemory, event: Event) -> None:
+    rank = as_count(event.data.get("rank"))
+    if event.event == "rank.exit" and rank is not None and event.data.get("exit_code"):
+        memory.exits.setdefault(rank, event.time)
+    text = f"{event.data.get('error', '')} {event.text}".strip()
+    kind = error_kind(text) if text else ""
+    if memory.sign is None:
+        memory.sign = event.time
+    if memory.kind in ("", "other") and kind:
+        memory.kind = kind
+
+
+def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
+    failures = memory.failures
+    leavers = Counter(node for one in failures for node in set(one.left))
+    always = tuple(sorted(node for node, times in leavers.items() if times == len(failures)))
+    if len(failures) > 1:
+        if always:
+            return "leaving", always
+        common = shared_nodes([one.nodes for one in failures], memory.good)
+        if common:
+            return "common", common
+    if len(failures) >= LOOP:
+        return "loop", ()
+    kind = failures[0].kind
+    return kind or ("exit" if failures[0].exited is not None else ""), ()
+
+
+def _first_exit(memory: CrashMemory) -> int | None:
+    """The rank that ended clearly before all others; None where several ended together."""
+    order = sorted((time, rank) for rank, time in memory.exits.items())
+    alone = len(order) == 1 or (len(order) > 1 and order[1][0] - order[0][0] >= APART_SECONDS)
+    return order[0][1] if alone else None
+
+
+def shared_nodes(failed: list[list[str]], good: list[str]) -> tuple[str, ...]:
+    """Name the nodes that all failed placements share and a good one does not have, where they are few.
+
+    >>> shared_nodes([["a", "b", "c", "d", "e"], ["c", "f", "g", "h"]], []), shared_nodes([["a", "b"], ["a", "b"]], [])
+    (('c',), ())
+    """
+    common = set(failed[0]).intersection(*failed[1:]) - set(good)
+    smallest = min(len(nodes) for nodes in failed)
+    return tuple(sorted(common)) if len(common) <= FEW * smallest else ()

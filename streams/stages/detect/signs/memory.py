@@ -1,0 +1,63 @@
+"""What all signs together remember of one job."""
+
+from msgspec import Struct, field
+
+from schemas.detection import Detection
+from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
+from streams.stages.detect.signs.common_node import CommonNodeMemory
+from streams.stages.detect.signs.crash import CrashMemory
+from streams.stages.detect.signs.exhaustion import ExhaustionMemory
+from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
+from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
+from streams.stages.detect.signs.level_restart import LevelRestartMemory
+from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
+from streams.stages.detect.signs.mass_missing import MassMissingMemory
+from streams.stages.detect.signs.no_successor import NoSuccessorMemory
+from streams.stages.detect.signs.offending_node import OffendingNodeMemory
+from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
+from streams.stages.detect.signs.rank_error import RankErrorMemory
+from streams.stages.detect.signs.rate_restart import RateRestartMemory
+from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
+from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
+from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
+from streams.stages.detect.signs.shared_fault import SharedFaultMemory
+from streams.stages.detect.signs.stacks import StacksMemory
+from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
+from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
+
+
+class Told(Struct):
+    """A sign's finding that is still active; `passes` and `trained` count the steps after which it is over."""
+
+    detection: Detection
+    passes: int = 0
+    trained: int = 0
+
+
+class Signs(Struct):
+    """The memory of each sign under its name, what is active, and how often each finding was raised."""
+
+    collective_timeout: CollectiveTimeoutMemory = field(default_factory=CollectiveTimeoutMemory)
+    common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
+    crash: CrashMemory = field(default_factory=CrashMemory)
+    exhaustion: ExhaustionMemory = field(default_factory=ExhaustionMemory)
+    gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
+    incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
+    level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
+    loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
+    mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
+    no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
+    offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
+    order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
+    rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
+    rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
+    recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
+    repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
+    returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
+    shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
+    stacks: StacksMemory = field(default_factory=StacksMemory)
+    unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
+    zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)
+    told: dict[str, Told] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
+    looked: int = -1

@@ -1,0 +1,193 @@
+"""Single steps that are long again and again, all by the same part of the work."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct, field
+
+from detectors.base import Floats
+from schemas.wording import amount, count, step_words
+from streams.stages.detect.derive import OWN_PARTS, ClosedStep
+from streams.stages.detect.signs.sign import Scene, Seen, Sign
+
+WINDOW = 200
+"""Steps that are looked back on."""
+LEARNED = 20
+LONG = 1.3
+"""Times the usual step from which a step has stalled."""
+EXPLAINS = 0.5
+"""Share of the excess that a part has to hold."""
+FEWEST, FEWEST_GRAVE = 5, 3
+SHARE, GRAVE = 0.03, 0.10
+"""Share of the time lost from which stalls count: so many of them, or fewer where it is grave."""
+CROWD = 0.35
+"""Share of the steps above which long steps are a pattern of the job and no stalls."""
+CLEAR = 3.0
+"""Times the spread of the other steps by which stalls have to stand out: a long tail is no stall."""
+IN_A_ROW = 3
+"""So many long steps in a row are another level and no stalls."""
+CALM = 3.0
+"""Times the usual distance without another stall until it is over."""
+
+
+class Stall(Struct):
+    """One long step."""
+
+    step: int
+    time: float
+    excess: float
+    part: str
+    rank: int | None
+
+
+class RecurringStallMemory(Struct):
+    """The last steps, the last readings of every part, and the stalls among them.
+
+    Attributes:
+        seconds: length of the last steps.
+        parts: part -> the same of the slowest rank's part.
+        told: step of the first stall of the open finding, None where none is open.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    parts: dict[str, list[float]] = field(default_factory=dict)
+    stalls: list[Stall] = field(default_factory=list)
+    told: int | None = None
+    part: str = ""
+    attempt: int = 0
+
+
+class RecurringStall(Sign[RecurringStallMemory]):
+    """Find stalls that come back: a loader that starves once per pass over its workers, collections, slow gathers."""
+
+    name = "recurring_stall"
+    memory = RecurringStallMemory
+
+    def step(self, memory: RecurringStallMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
+        """Judge one step; those inside a legitimate phase are left out."""
+        if memory.attempt != scene.attempt.number:
+            _begin(memory, scene.attempt.number)
+        seconds = closed.job.get("step_seconds")
+        if phase or seconds is None:
+            return
+        stall = self._stall(memory, scene, closed, seconds)
+        _remember(memory, closed, seconds)
+        memory.stalls = [one for one in memory.stalls if one.step > closed.step - WINDOW]
+        if stall is not None:
+            memory.stalls.append(stall)
+            _settle_on_new_level(memory)
+            yield from self._recur(memory)
+        elif memory.told is not None:
+            yield from self._calm(memory, closed.step)
+
+    def _stall(self, memory: RecurringStallMemory, scene: Scene, closed: ClosedStep, seconds: float) -> Stall | None:
+        if len(memory.seconds) < LEARNED // 4:
+            return None
+        usual = float(np.median(memory.seconds))
+        excess = seconds - usual
+        if seconds < LONG * usual:
+            return None
+        part, row = _explaining(memory, closed, excess)
+        rank = scene.attempt.participants.ranks[int(np.nanargmax(row))] if row is not None else None
+        return Stall(closed.step, closed.time, excess, part, rank)
+
+    def _recur(self, memory: RecurringStallMemory) -> Iterator[Seen]:
+        parts = Counter(one.part for one in memory.stalls if one.part)
+        if not parts or len(memory.seconds) < LEARNED:
+            return
+        part = memory.part if memory.told is not None else parts.most_common(1)[0][0]
+        stalls = [one for one in memory.stalls if one.part == part]
+        lost = sum(one.excess for one in stalls) / max(sum(memory.seconds), 1e-9)
+        enough = (len(stalls) >= FEWEST and lost >= SHARE) or (len(stalls) >= FEWEST_GRAVE and lost >= GRAVE)
+        crowded = len(memory.stalls) > CROWD * len(memory.seconds)
+        if memory.told is None and (not enough or crowded or not _stand_out(memory, stalls)):
+            return
+        if memory.told is None:
+            memory.told, memory.part = stalls[0].step, part
+            yield self._told(memory, stalls, lost)
+
+    def _told(self, memory: RecurringStallMemory, stalls: list[Stall], lost: float) -> Seen:
+        first = stalls[0]
+        period = _period(stalls)
+        usual, excess = float(np.median(memory.seconds)), float(np.median([one.excess for one in stalls]))
+        ranks = {one.rank for one in stalls if one.rank is not None}
+        how = f"every {period} steps" if period else f"{count(len(stalls), 'time')} so far"
+        return Seen(
+            sign=self.name,
+            again=str(memory.told),
+            part=memory.part,
+            onset_time=first.time,
+            onset_step=first.step,
+            before=usual,
+            after=usual + excess,
+            numbers={"stalls": len(stalls), "lost_share": lost, "period": period, "ranks": len(ranks)},
+            text=(
+                f"steps stall {how} since {step_words(first.step)}: {amount('step_seconds', usual + excess)}, not "
+                f"{amount('step_seconds', usual)}, {memory.part} explains it, {lost:.0%} of the time"
+            ),
+        )
+
+    def _calm(self, memory: RecurringStallMemory, step: int) -> Iterator[Seen]:
+        steps = [one.step for one in memory.stalls if one.part == memory.part]
+        usual = float(np.median(np.diff(steps))) if len(steps) > 1 else 0.0
+        if steps and step - steps[-1] <= max(CALM * usual, 2 * LEARNED):
+            return
+        last = [one for one in memory.stalls if one.part == memory.part][-1:]
+        yield Seen(
+            sign=self.name,
+            again=str(memory.told),
+            part=memory.part,
+            onset_time=last[0].time if last else 0.0,
+            over=True,
+            end_step=last[0].step if last else None,
+        )
+        memory.told, memory.part = None, ""
+
+
+def _stand_out(memory: RecurringStallMemory, stalls: list[Stall]) -> bool:
+    """Tell whether stalls are a kind of their own, and not the far end of steps of uneven length."""
+    usual = float(np.median(memory.seconds))
+    others = [one for one in memory.seconds if one < LONG * usual]
+    tail = float(np.quantile(others, 0.98)) - usual
+    return float(np.quantile([one.excess for one in stalls], 0.2)) >= CLEAR * tail
+
+
+def _settle_on_new_level(memory: RecurringStallMemory) -> None:
+    last = [one.step for one in memory.stalls[-IN_A_ROW:]]
+    if len(last) == IN_A_ROW and last[-1] - last[0] < IN_A_ROW:
+        del memory.stalls[-IN_A_ROW:]
+        memory.seconds = memory.seconds[-IN_A_ROW:]
+        memory.parts = {name: values[-IN_A_ROW:] for name, values in memory.parts.items()}
+
+
+def _begin(memory: RecurringStallMemory, attempt: int) -> None:
+    memory.attempt, memory.told, memory.part = attempt, None, ""
+    memory.seconds, memory.parts, memory.stalls = [], {}, []
+
+
+def _remember(memory: RecurringStallMemory, closed: ClosedStep, seconds: float) -> None:
+    memory.seconds = [*memory.seconds[1 - WINDOW :], seconds]
+    for name in OWN_PARTS:
+        row = closed.ranks.get(name)
+        if row is not None and np.isfinite(row).any():
+            memory.parts[name] = [*memory.parts.get(name, [])[1 - WINDOW :], float(np.nanmax(row))]
+
+
+def _explaining(memory: RecurringStallMemory, closed: ClosedStep, excess: float) -> tuple[str, Floats | None]:
+    """Name the part of the work whose slowest rank explains the excess, and give its row."""
+    best, held, found = "", EXPLAINS * excess, None
+    for name, usual in memory.parts.items():
+        row = closed.ranks.get(name)
+        if row is None or not np.isfinite(row).any() or not usual:
+            continue
+        more = float(np.nanmax(row)) - float(np.median(usual))
+        if more >= held:
+            best, held, found = name.removesuffix("_seconds"), more, row
+    return best, found
+
+
+def _period(stalls: list[Stall]) -> int:
+    """The distance from stall to stall where it is always the same, else 0."""
+    gaps = np.diff([one.step for one in stalls])
+    return int(np.median(gaps)) if len(gaps) >= 2 and np.ptp(gaps) <= 0.1 * np.median(gaps) else 0

@@ -1,0 +1,97 @@
+"""What several jobs of a cluster have in common is one incident of the cluster, linked to theirs."""
+
+import json
+from typing import Any
+
+from schemas.codec import decode, encode
+from schemas.telemetry import Reading
+from streams.line import LineMemory
+from tests.acceptance.replaying import shipped_line
+from tests.acceptance.stories import Story, incidents_of
+from tests.stages.build import START, Job
+
+
+def of_job(story: Story, job: str) -> Story:
+    """The same story as that of another job, in cluster c1."""
+    told: Story = []
+    for record in story:
+        fields: dict[str, Any] = {name: getattr(record, name) for name in record.__struct_fields__}  # Any: any field
+        told.append(type(record)(**{**fields, "job": job, "cluster": "c1"}))
+    return told
+
+
+def starved(name: str, late: float = 0.0, mount: str = "/data") -> Story:
+    """A job that waits for its storage from step 180 on."""
+    job = Job(time=START + late)
+    story: Story = [job.started()]
+    for number in range(60):
+        ill = number >= 30
+        story += job.run(5, loader=0.6 if ill else 0.03)
+        for node in job.nodes:
+            retries: list[Reading] = [50.0 * max(0, number - 29)]
+            latency: list[Reading] = [0.05 if ill else 0.004]
+            story.append(
+                job.sample("mount", [mount], node, storage_retries_total=retries, storage_latency_seconds=latency)
+            )
+    return of_job(story, name)
+
+
+def together(*stories: Story) -> Story:
+    """Several stories at once."""
+    return sorted((record for story in stories for record in story), key=lambda record: record.time)
+
+
+def test_one_mount_behind_two_jobs_is_one_incident_of_the_cluster() -> None:
+    """The cluster names the mount, and the incidents of the jobs are linked to it."""
+    found = incidents_of(together(starved("a"), starved("b", 20.0)))
+    shared = [one for one in found if one["job"] == "c1"]
+    assert [(one["cause"], one["suspects"][0]["id"]) for one in shared] == [("shared_storage_fault", "/data")]
+    jobs = {one["job"]: one for one in found if one["job"] != "c1"}
+    assert {job: one["linked"] for job, one in jobs.items()} == {"a": shared[0]["id"], "b": shared[0]["id"]}
+    assert {one["cause"] for one in jobs.values()} == {"loader_starved_by_storage"}
+
+
+def test_two_mounts_are_two_stories() -> None:
+    """Jobs that wait for different mounts at the same time share nothing."""
+    found = incidents_of(together(starved("a"), starved("b", 20.0, mount="/other")))
+    assert {one["job"] for one in found} == {"a", "b"}
+    assert {one["linked"] for one in found} == {""}
+
+
+def test_one_job_alone_is_no_matter_of_the_cluster() -> None:
+    """A single job's incident stays its own."""
+    assert {one["job"] for one in incidents_of(starved("a"))} == {"a"}
+
+
+def test_a_node_that_is_blamed_for_the_third_time_is_told() -> None:
+    """Three jobs, three days, three ranks: the node is the same, and the cluster says so once."""
+    stories: Story = []
+    for number, rank in enumerate((4, 6, 7)):
+        job = Job(time=START + 86400.0 * number, seed=number)
+        story: Story = [job.started(), *job.run(80), *job.run(120, slow={rank: 1.4})]
+        stories += of_job([*story, job.event("attempt.ended", reason="finished")], f"job-{number}")
+    told = [one for one in incidents_of(stories) if one["job"] == "c1"]
+    assert [(one["cause"], one["nodes"]) for one in told] == [("repeat_offender_node", ["n2"])]
+
+
+def test_reports_that_come_twice_change_nothing() -> None:
+    """The log may bring a report again after a crash: the incidents are the same, and none is doubled."""
+    assert final(twice=True) == final(twice=False)
+
+
+def final(twice: bool) -> dict[str, Any]:  # Any: plain data
+    """The last revision of every incident, with every report brought once or twice."""
+    line = shipped_line()
+    memories: dict[str, LineMemory] = {}
+    last: dict[str, Any] = {}
+    waiting = [encode(record) for record in together(starved("a"), starved("b", 20.0))]
+    while waiting:
+        record = decode(waiting.pop(0))
+        assert hasattr(record, "job")
+        memory = memories.setdefault(record.job, line.blank(record.job))
+        for sent in line.feed(memory, record):
+            if sent.topic == "telemetry":
+                waiting = [encode(sent.record)] * (1 + twice) + waiting
+            elif sent.topic == "incidents":
+                last[sent.key] = json.loads(encode(sent.record))
+    return last

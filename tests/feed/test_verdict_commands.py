@@ -1,0 +1,76 @@
+"""The commands that read verdicts from a running server."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from schemas.codec import encode
+from schemas.incident import Incident
+from streams.cli import app
+from streams.replay import replay
+from tests.acceptance.replaying import shipped_line
+from tests.feed.conftest import Feed
+from tests.stages.build import Job
+
+
+def run(*words: str) -> tuple[int, str]:
+    """Run a command in this process; give its exit code and what it printed."""
+    result = CliRunner().invoke(app, list(words))
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def telemetry(tmp_path: Path) -> Path:
+    """A recorded job with a slow rank."""
+    job = Job()
+    story = [job.started(), *job.run(80), *job.run(120, slow={5: 1.3})]
+    file = tmp_path / "job.jsonl"
+    file.write_bytes(b"".join(encode(record) + b"\n" for record in story))
+    return file
+
+
+def told(feed: Feed, telemetry: Path) -> Incident:
+    """File what the recorded job leads to; give the incident as it stands."""
+    said = replay(shipped_line(), telemetry.read_bytes().splitlines()).said
+    feed.archive.put([sent for sent in said if sent.topic in ("incidents", "detections")], 0)
+    return [sent.record for sent in said if isinstance(sent.record, Incident)][-1]
+
+
+def test_explain_speaks_in_words(feed: Feed, telemetry: Path) -> None:
+    """The lines name the culprit and where to look."""
+    code, text = run("incidents", "explain", told(feed, telemetry).id, "--url", feed.url)
+    assert code == 0
+    for part in ("one GPU is slower", "n2 (ranks 5) is to blame", "Why:", "Being done:", "Look at:"):
+        assert part in text or part.replace("n2 (ranks 5)", "GPU-5 on n2") in text
+
+
+def test_costs_are_printed_with_their_method(feed: Feed, telemetry: Path) -> None:
+    """The table is JSON for a program, with the method beside it; another sum is refused in one line."""
+    incident = told(feed, telemetry)
+    code, text = run("costs", "--by", "cause", "--json", "--url", feed.url)
+    given = json.loads(text)
+    assert code == 0
+    assert given["rows"] == [
+        {"name": "slow_gpu", "incidents": 1, "gpu_hours": incident.gpu_hours_lost, "share": 1.0},
+    ]
+    assert "frozen" in given["method"]
+    assert run("costs", "--by", "weather", "--url", feed.url)[0] == 1
+
+
+def test_evidence_is_verified_against_the_recorded_telemetry(feed: Feed, telemetry: Path) -> None:
+    """The whole recording verifies; a part of it does not, and the exit code says so."""
+    incident = told(feed, telemetry)
+    assert run("evidence", "verify", incident.id, "--telemetry", str(telemetry), "--url", feed.url)[0] == 0
+    part = telemetry.with_name("part.jsonl")
+    part.write_bytes(b"\n".join(telemetry.read_bytes().splitlines()[-100:]))
+    assert run("evidence", "verify", incident.id, "--telemetry", str(part), "--url", feed.url)[0] == 1
+
+
+def test_priors_are_proposed_and_nothing_is_changed(feed: Feed, telemetry: Path) -> None:
+    """Without a verdict of a person there is nothing to propose."""
+    told(feed, telemetry)
+    code, text = run("priors", "--url", feed.url)
+    assert code == 0
+    assert "[priors]" not in text
