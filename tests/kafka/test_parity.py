@@ -10,8 +10,8 @@ import pytest
 from streams.agents.simulated import simulate
 from streams.agents.simulation.scenarios import SCENARIOS
 from tests.kafka.conftest import NewInstallation
-from tests.kafka.installation import renamed
-from tests.kafka.telling import COMPARED, in_messages, on_kafka, through_embedded
+from tests.kafka.installation import Installation, renamed
+from tests.kafka.telling import COMPARED, Bodies, in_messages, on_kafka, through_embedded
 
 pytestmark = pytest.mark.service
 SHARED = Path(os.environ.get("TRAINMASTER_SHARED", Path(__file__).parents[3] / "shared"))
@@ -39,16 +39,32 @@ def compare(new_installation: NewInstallation, telemetry: dict[str, list[bytes]]
     """Send telemetry through both runtimes; every key must hear the same, byte by byte.
 
     Where several jobs report to one cluster, what it says depends on whom it hears first, and partitions have no order
-    between them: such files are left out.
+    between them: such files go into a single one, and all of it is there before the worker begins.
     """
     alone = {name: lines for name, lines in telemetry.items() if len(jobs_of(lines)) == 1}
-    bodies = [one for name, lines in alone.items() for one in in_messages(renamed(lines, f"@{name}"))]
-    installation = new_installation()
-    worker = installation.start("worker")
+    apart = new_installation()
+    worker = apart.start("worker")
+    come_out_alike(apart, sent_to(apart, alone))
+    assert worker.ready(), worker.faults()
+    together = {name: lines for name, lines in telemetry.items() if name not in alone}
+    if together:
+        single = new_installation(1)
+        bodies = sent_to(single, together)
+        single.start("worker")
+        come_out_alike(single, bodies)
+
+
+def sent_to(installation: Installation, telemetry: dict[str, list[bytes]]) -> Bodies:
+    """Send telemetry in messages; give them."""
+    bodies = [one for name, lines in telemetry.items() for one in in_messages(renamed(lines, f"@{name}"))]
     installation.send(bodies)
+    return bodies
+
+
+def come_out_alike(installation: Installation, bodies: Bodies) -> None:
+    """What the embedded runtime says is what stands on the broker."""
     here = through_embedded(bodies)  # while the worker works
     installation.until_done()
-    assert worker.ready(), worker.faults()
     there = on_kafka(installation)
     assert set(there) == set(here)
     assert [key for key in here if there[key] != here[key]] == []
