@@ -86,7 +86,7 @@ EVENTS = (
         "alert",
         "an alert of another monitoring system begins or ends",
         ("name", "status", "severity", "labels", "fingerprint"),
-        "GPU or node",
+        "entity",
     ),
     EventKind("action.started", "an action began", ("action", "id"), "node"),
     EventKind("action.done", "an action ended well", ("action", "id"), "node"),
