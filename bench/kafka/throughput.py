@@ -17,7 +17,7 @@ from tests.waiting import until
 
 PARTITIONS = 4
 NODES = 256
-STEPS = 40
+STEPS = 120
 SECONDS = 300.0
 _NAMES = {
     "aiokafka": "bare aiokafka consumer",
