@@ -14,6 +14,7 @@ _DERIVED = {
     "wait_least_seconds": ("wait_seconds",),
     "seconds_per_sample": ("step_seconds", "batch_size"),
     "interval_seconds": ("step_seconds",),
+    "busy_power_watts": ("power_watts", "gpu_util"),
 }
 """Signals that the pipeline makes itself, and what of."""
 _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {
@@ -25,6 +26,13 @@ _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {
     "sustained": ("loader_share", "throttle_hw_thermal", "throttle_sw_thermal"),
     "checkpoint": ("checkpoint.end", "checkpoint_seconds"),
     "silence": ("",),
+    "slow_step": ("step_seconds", "interval_seconds"),
+    "counter_rate": ("ecc_volatile_total", "nic_errors_total", "pcie_replays_total", "storage_errors_total"),
+    "continuity": ("sampler_cursor", "learning_rate"),
+    "trend": ("memory_available_bytes", "space_free_bytes"),
+    "periodic": ("loader_seconds", "step_seconds"),
+    "change_point": ("",),
+    "extreme": ("",),
 }
 """Signals or events of which a detector needs at least one; "" is any record."""
 
