@@ -22,35 +22,33 @@ from tests.agents.recording import RecordingServer, run, until
 
 CAUSES = {cause.cause: cause for cause in load_causes()}
 
-WITHOUT = set(
-    [
-        "silence",
-        "history.lost",
-        "source.gap",
-        "gpu.lost",
-        "agent.dropped",
-        "log.line",
-        "job.incident",
-        "source_age_seconds",
-        "checkpoint",
-        "bad_sample_share",
-        "duplicate_samples_total",
-        "skipped_samples_total",
-        "source_share.*",
-        "length_share.*",
-        "packing_waste",
-        "update_norm",
-        "params_norm",
-        "skipped",
-        "loss_scale",
-        "samples_per_second",
-        "busy_power_watts",
-        "allocator_flushes",
-        "bubble_share",
-        "batch_size",
-        "sequence_length",
-    ]
-)
+WITHOUT = {
+    "silence",
+    "history.lost",
+    "source.gap",
+    "gpu.lost",
+    "agent.dropped",
+    "log.line",
+    "job.incident",
+    "source_age_seconds",
+    "checkpoint",
+    "bad_sample_share",
+    "duplicate_samples_total",
+    "skipped_samples_total",
+    "source_share.*",
+    "length_share.*",
+    "packing_waste",
+    "update_norm",
+    "params_norm",
+    "skipped",
+    "loss_scale",
+    "samples_per_second",
+    "busy_power_watts",
+    "allocator_flushes",
+    "bubble_share",
+    "batch_size",
+    "sequence_length",
+}
 """What only the trainer, or we ourselves, can say."""
 
 
