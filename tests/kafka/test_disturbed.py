@@ -22,14 +22,22 @@ SECONDS = 60.0
 
 @pytest.fixture(scope="module")
 def bodies() -> Bodies:
-    """A storage fault in four jobs, one in each partition, in messages of 20 that come in turn."""
+    """A storage fault in four jobs, one in each partition, in messages of 20 that come in turn.
+
+    Each job has a cluster of its own: what a shared one says depends on whom it hears first.
+    """
     lines = [line.strip() for line in simulate("storage", 5, defects=True)]
     jobs = jobs_of_all_partitions(PARTITIONS)
     found: Bodies = []
     for at in range(0, len(lines), PER_MESSAGE):
         body = b"\n".join(lines[at : at + PER_MESSAGE])
-        found += [(job, body.replace(b'"job":"sim-16"', f'"job":"{job}"'.encode())) for job in jobs]
+        found += [(job, _of(job, body)) for job in jobs]
     return found
+
+
+def _of(job: str, body: bytes) -> bytes:
+    ours = body.replace(b'"job":"sim-16"', f'"job":"{job}"'.encode())
+    return ours.replace(b'"cluster":"default"', f'"cluster":"cluster-of-{job}"'.encode())
 
 
 @pytest.fixture(scope="module")
