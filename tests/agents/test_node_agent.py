@@ -110,11 +110,15 @@ def test_the_node_is_sampled_for_its_jobs(tmp_path: Path) -> None:
                 found = (record for record in server.records if isinstance(record, SampleFrame))
                 return [each for each in found if (each.job, each.attempt, each.of) == (job, attempt, of)]
 
+            def of_host(job: str, attempt: int) -> list[SampleFrame]:
+                """Other sources speak of the node as well."""
+                return [each for each in samples(job, attempt, "node") if "allowed_cpus" in each.values]
+
             await until(lambda: samples("default", 0, "node"), "an idle node")
             (hook,) = hooks(tmp_path, 1, attempt=3)
             train(hook, 0)
-            await until(lambda: samples("wm-64", 3, "node") and samples("wm-64", 3, "gpu"), "a busy node")
-            sample = samples("wm-64", 3, "node")[-1]
+            await until(lambda: of_host("wm-64", 3) and samples("wm-64", 3, "gpu"), "a busy node")
+            sample = of_host("wm-64", 3)[-1]
             assert sample.ids == ["n01"]
             assert sample.values["allowed_cpus"] == [float(len(os.sched_getaffinity(0)))]
             hook.end()

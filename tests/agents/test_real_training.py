@@ -89,6 +89,7 @@ async def throttle_and_help(server: RecordingServer, store_url: str) -> Shares:
     await asyncio.to_thread(throttle, store_url, b'{"bytes_per_second": 500000, "error_share": 0.2}')
     await later_frames(server, 12, "what was read ahead")
     slow = share(await later_frames(server, 20, "slow steps"))
+    await until(lambda: (mounts(server)[-1].values["storage_retries_total"][0] or 0) > 0, "a retry")
     settings = {
         "loader.path": Setting(value="cache", request="r1"),
         "checkpoint.now": Setting(value=True, request="r2"),
