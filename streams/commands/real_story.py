@@ -123,5 +123,4 @@ async def _agent(hook: Path, url: str, spool: Path) -> AsyncIterator[None]:
         yield
     finally:
         agent.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await agent
+        await asyncio.wait({agent}, timeout=ENDING_SECONDS)

@@ -102,7 +102,8 @@ def agent(
 
 async def _until_stopped(agent: NodeAgent) -> None:
     """Run an agent; asked to terminate it hands on what it has, and the rest goes to the spool."""
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, agent.stop)
     await agent.run()
 
 

@@ -182,13 +182,17 @@ def test_an_outage_and_a_restart_lose_no_line(tmp_path: Path) -> None:
 
 
 AGENT = """
-import asyncio, sys
+import asyncio, signal, sys
 from pathlib import Path
-from streams.agents.finding import Sample, Source
 from streams.agents.http_link import HttpLink
-from streams.agents.node import run_agent
+from streams.agents.node import NodeAgent, Rhythm
 folder = Path(sys.argv[1])
-asyncio.run(run_agent(folder / "hooks", "n01", HttpLink(sys.argv[2]), folder / "spool", 0.2))
+async def main():
+    link, rhythm = HttpLink(sys.argv[2]), Rhythm(sample_every=0.2)
+    agent = NodeAgent(folder / "hooks", "n01", link, folder / "spool", rhythm=rhythm)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, agent.stop)
+    await agent.run()
+asyncio.run(main())
 """
 
 
