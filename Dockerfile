@@ -1,5 +1,5 @@
 # One image, the role is the command: `topics apply`, `worker`, `act`, `api`, `agent`, `run`.
-FROM python:3.13-slim AS build
+FROM python:3.11-slim AS build
 WORKDIR /build
 COPY deploy/run.lock deploy/
 RUN python -m venv /opt/trainmaster \
@@ -13,7 +13,7 @@ RUN /opt/trainmaster/bin/pip install --no-cache-dir "setuptools>=77,<90" \
  && /opt/trainmaster/bin/pip install --no-cache-dir --no-deps --no-build-isolation . \
  && /opt/trainmaster/bin/pip uninstall --yes setuptools
 
-FROM python:3.13-slim
+FROM python:3.11-slim
 LABEL org.opencontainers.image.title="Trainmaster" \
       org.opencontainers.image.description="Streaming anomaly correlation for large training runs" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -123,4 +123,5 @@ async def _agent(hook: Path, url: str, spool: Path) -> AsyncIterator[None]:
         yield
     finally:
         agent.cancel()
-        await asyncio.wait({agent}, timeout=ENDING_SECONDS)
+        with contextlib.suppress(asyncio.CancelledError):
+            await agent

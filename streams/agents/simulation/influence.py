@@ -1,5 +1,7 @@
 """What faults and decoys have in common: since when, for how long, how it grows, and one step of it."""
 
+from abc import abstractmethod
+
 from msgspec import Struct
 
 from streams.agents.simulation.conditions import Conditions
@@ -30,6 +32,6 @@ class Influence(Struct, frozen=True, kw_only=True):
             return 0.0
         return min((since + 1) / self.ramp, 1.0) if self.ramp else 1.0
 
+    @abstractmethod
     def apply(self, now: Conditions) -> None:
         """Change the conditions of one step in place."""
-        raise NotImplementedError
