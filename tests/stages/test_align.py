@@ -33,7 +33,7 @@ class Clocked:
         closed = []
         for one in frames:
             self.now = max(self.now, one.time)
-            self.late += not align.add(self.alignment, one, self.now)
+            self.late += not align.add(self.alignment, one, b"", self.now)
             closed += self._closed(align.close_ready(self.alignment, self.now, LATENESS))
         return closed
 
@@ -42,7 +42,7 @@ class Clocked:
         return self._closed(align.close_all(self.alignment))
 
     def _closed(self, steps: Iterable[OpenStep]) -> list[tuple[int, int]]:
-        return [(step.step, len(step.frames)) for step in steps]
+        return [(step.step, len(step.parts)) for step in steps]
 
 
 def both(steps: range) -> list[StepFrame]:

@@ -11,7 +11,7 @@ from detectors.slow_rank import SlowRankMemory
 from detectors.spike import SpikeMemory
 from detectors.sustained import SustainedMemory
 from schemas.detection import Detection
-from schemas.telemetry import SampleFrame, StepFrame
+from schemas.telemetry import Reading, SampleFrame
 
 
 class Seen(Struct):
@@ -23,10 +23,15 @@ class Seen(Struct):
 
 
 class Seats(Struct):
-    """The ranks that a node speaks of in its frames, their places, and the last step at which all had a reading."""
+    """The ranks that a node speaks of in its frames, and how far they have come.
+
+    Attributes:
+        places: of the ranks among the participants, as 64-bit integers side by side.
+        step: the last one at which all of them had a reading.
+    """
 
     ranks: list[int]
-    places: list[int]
+    places: bytes
     step: int
 
 
@@ -55,12 +60,34 @@ class FrameSource(Struct):
     every: int = 1
 
 
+class StepPart(Struct):
+    """What a frame leaves with its step.
+
+    Attributes:
+        node: whose frame it was.
+        time: Unix seconds at the source.
+        every: steps from one frame to the next of this source.
+        signals: that its ranks were read for.
+        places: of its ranks among the participants, as 64-bit integers side by side.
+        readings: doubles side by side, signal by signal and in each rank by rank; NaN where there was none.
+        job_values: signal -> reading of the job as a whole.
+    """
+
+    node: str
+    time: float
+    every: int
+    signals: tuple[str, ...]
+    places: bytes
+    readings: bytes
+    job_values: dict[str, Reading]
+
+
 class OpenStep(Struct):
     """A step whose frames are still coming in; `opened` is the stream's clock at the first of them, Unix seconds."""
 
     step: int
     opened: float
-    frames: list[StepFrame] = field(default_factory=list)
+    parts: list[StepPart] = field(default_factory=list)
 
 
 class Alignment(Struct):

@@ -43,9 +43,9 @@ def resumed(attempt: Attempt, time: float) -> None:
         attempt.progress = max(attempt.progress, time)
 
 
-def is_due(attempt: Attempt, now: float) -> bool:
-    """Tell whether the progress has to be looked at: once per second."""
-    return int(now) > attempt.stall_checked
+def due(attempt: Attempt) -> float:
+    """Give the time at which the progress has to be looked at: once per second."""
+    return attempt.stall_checked + 1.0
 
 
 def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:

@@ -1,14 +1,14 @@
 """The detect stage itself: which record goes where, and what is said in which order."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
 from streams.stages.detect import align, fleet, peers, phases, progress, samples, saves, series, silence
-from streams.stages.detect.arrival import is_put_away
+from streams.stages.detect.arrival import put_away
 from streams.stages.detect.attempt import start
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
@@ -49,9 +49,13 @@ class Detect:
 
     def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
         """Take one record of telemetry."""
-        if isinstance(record, StepFrame) and is_put_away(memory, record, self.lateness):
+        if isinstance(record, StepFrame) and self.put_away(memory, (record,), 0):
             return ()
         return self._tick(memory, record) if isinstance(record, Tick) else self._record(memory, record)
+
+    def put_away(self, memory: DetectMemory, records: Sequence[Record], at: int) -> int:
+        """Take records from a place on for as long as nothing follows from them; give how many."""
+        return put_away(memory, records, at, self.lateness)
 
     def _record(self, memory: DetectMemory, record: Record) -> Iterator[Sent]:
         if isinstance(record, Telemetry):
@@ -169,13 +173,13 @@ class Detect:
 
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
         memory.clock = max(memory.clock, frame.time)
-        if silence.is_due(attempt, memory.clock):
+        if memory.clock >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
         silence.heard(attempt.voices, frame.node, memory.clock)
         if isinstance(frame, StepFrame):
-            enrol_frame(attempt.participants, frame)
+            places = enrol_frame(attempt.participants, frame)
             progress.advanced(attempt, frame.step, memory.clock)
-            memory.counters.late += not align.add(attempt.alignment, frame, memory.clock)
+            memory.counters.late += not align.add(attempt.alignment, frame, places, memory.clock)
         elif isinstance(frame, SampleFrame):
             fleet.sample(memory.fleet, frame)
             memory.counters.late += not samples.add(memory.samples, frame)
@@ -190,14 +194,15 @@ class Detect:
                 kind = memory.samples.kinds.setdefault(of, Entities())
                 moment = samples.Moment(number, of, kind, [frame for frame in frames if frame.of == of])
                 yield from self._moment(memory, attempt, moment)
-        if not closing and silence.is_due(attempt, now):
+        if not closing and now >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, "", now))
-        if not closing and progress.is_due(attempt, now):
+        if not closing and now >= progress.due(attempt):
             yield from self._follow(memory, attempt, progress.watch(attempt, now))
 
     def _close(self, memory: DetectMemory, attempt: Attempt, step: OpenStep) -> Iterator[Sent]:
         previous = attempt.moments.steps[-1] if attempt.moments.steps else step.step - 1
-        closed = derive(step, attempt.participants, attempt.alignment.last_time, max(1, step.step - previous))
+        width, steps = len(attempt.participants.ranks), max(1, step.step - previous)
+        closed = derive(step, width, attempt.alignment.last_time, steps)
         begin = attempt.alignment.last_time or closed.time
         phase = phases.covering(attempt.phases, begin, closed.time)
         attempt.alignment.last_time = closed.time
