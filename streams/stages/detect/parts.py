@@ -4,11 +4,10 @@ A step of a large job waits for thousands of numbers. As Python objects they lie
 more than everything else that is done with them; here they are laid side by side as soon as they come.
 """
 
-from array import array
 from collections.abc import Iterator
 from itertools import chain, groupby
 from math import nan
-from struct import pack
+from struct import error, pack
 
 import numpy as np
 
@@ -28,10 +27,11 @@ def part_of(frame: StepFrame, places: bytes) -> StepPart:
 
 
 def _doubles(values: dict[str, list[Reading]]) -> bytes:
-    readings = list(chain.from_iterable(values.values()))
-    if None in readings:
-        return array("d", [nan if reading is None else reading for reading in readings]).tobytes()
-    return pack(f"{len(readings)}d", *readings)
+    readings = [*chain.from_iterable(values.values())]
+    try:
+        return pack(f"{len(readings)}d", *readings)
+    except error:  # one of them is absent
+        return pack(f"{len(readings)}d", *[nan if reading is None else reading for reading in readings])
 
 
 def rows_of(parts: list[StepPart], width: int) -> dict[str, Floats]:
