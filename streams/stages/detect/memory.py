@@ -196,10 +196,19 @@ class Voices(Struct):
     silence: SawtoothMemory | None = None
 
 
+class Heritage(Struct):
+    """What an attempt may take over from the one before, once its start tells that the configuration is the same."""
+
+    fingerprint: str
+    world_size: int
+    series: JobSeries
+
+
 class Attempt(Struct):
     """Everything that dies with an attempt.
 
     Attributes:
+        heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
         age: seconds without progress that weigh, as last looked at: they only grow until there is progress.
         settled: Unix seconds at which the first steps, which teach nothing, had ended; None before.
@@ -227,3 +236,4 @@ class Attempt(Struct):
     settled: float | None = None
     voices: Voices = field(default_factory=Voices)
     active: dict[str, Detection] = field(default_factory=dict)
+    heritage: Heritage | None = None

@@ -93,6 +93,7 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
         step=step,
         onset_step=step,
         onset_time=since,
+        again=f"after step {step}",
         ranks=first,
         nodes=tuple(sorted({people.nodes[place] for place in places if people.nodes[place]})),
         gpus=tuple(people.gpus[place] for place in places if people.gpus[place]),
