@@ -19,6 +19,8 @@ RETOLD = 1.25
 """GPU hours are told again when they have grown by this factor."""
 SLIGHT = 0.05
 GRAVE = 0.2
+STANDSTILL_SECONDS = 300.0
+"""A standstill that was told early for what the GPUs do is critical once it has lasted as long as any other has to."""
 UNSEEN = ("history.lost",)
 """Events whose words say what could not be seen."""
 
@@ -158,6 +160,8 @@ def _worst(case: Case, severity: Severity) -> Severity:
 
 def _severity(cause: Cause, facts: Facts) -> Severity:
     """That of the cause; lower where the job hardly feels it, higher for the unknown that costs much."""
+    if any(one.part == "spinning" and (one.after or 0.0) < STANDSTILL_SECONDS for one in facts.detections):
+        return min(cause.severity, "error", key=SEVERITIES.index)
     moved = moved_by(facts, "step_seconds")
     if moved is None or moved[0] <= 0:
         return cause.severity

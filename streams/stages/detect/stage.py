@@ -19,6 +19,7 @@ from streams.stages.detect import (
     saves,
     series,
     silence,
+    spinning,
     whereabouts,
 )
 from streams.stages.detect.arrival import is_put_away
@@ -186,6 +187,7 @@ class Detect:
             memory.counters.late += not align.add(attempt.alignment, frame, memory.clock)
         elif isinstance(frame, SampleFrame):
             fleet.sample(memory.fleet, frame)
+            spinning.take(attempt, frame)
             memory.counters.late += not samples.add(memory.samples, frame)
 
     def _advance(self, memory: DetectMemory, attempt: Attempt, closing: bool = False) -> Iterator[Sent]:
