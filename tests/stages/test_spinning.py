@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from schemas.detection import Detection
+from schemas.telemetry import SampleFrame
 from schemas.topics import Record
 from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
@@ -21,6 +22,11 @@ def sampled(job: Job, seconds: float, watts: dict[str, float], util: float = 1.0
             yield job.sample("gpu", [f"GPU-{node}"], node, gpu_util=[util], power_watts=[power])
 
 
+def well(job: Job, node: str) -> SampleFrame:
+    """What a node says of its GPUs while the job trains."""
+    return job.sample("gpu", [f"GPU-{node}"], node, gpu_util=[1.0], power_watts=[WORKING])
+
+
 def trained(job: Job, announces: bool = True) -> Fed[DetectMemory]:
     """A job that has run well for some steps, and saved once."""
     fed = Fed(Detect())
@@ -30,11 +36,10 @@ def trained(job: Job, announces: bool = True) -> Fed[DetectMemory]:
         job.time += 15.0
         fed.feed(job.event("checkpoint.end", step=130))
     for _ in range(20):
-        fed.feed(*job.run(3), *(job.sample("gpu", [f"GPU-{node}"], node, **WELL) for node in job.nodes))
+        fed.feed(*job.run(3), *(well(job, node) for node in job.nodes))
     return fed
 
 
-WELL = {"gpu_util": [1.0], "power_watts": [WORKING]}
 ALL = {"n1": SPINNING, "n2": SPINNING}
 
 
