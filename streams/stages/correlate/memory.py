@@ -31,6 +31,7 @@ class Case(Struct):
         reported: cause and culprits as they were last reported to the cluster.
         linked_jobs: incidents of jobs that were told that they are part of this one.
         dead: the attempt has ended, so nothing of it will recover by itself.
+        part_of: incident of the cluster that tells of the same fault; then this one is told as closed.
     """
 
     id: str
@@ -61,10 +62,16 @@ class Case(Struct):
     unread: int = 0
     reported: str = ""
     linked_jobs: list[str] = field(default_factory=list)
+    part_of: str = ""
 
 
 class CorrelateMemory(Struct):
-    """The whole of it, for one key."""
+    """The whole of it, for one key.
+
+    Attributes:
+        heard: waiting finding -> the stream's clock when it was first heard of.
+        followed: GPU and code of its fault -> incident of the cluster that follows it.
+    """
 
     key: str
     cluster: str = "default"
@@ -79,7 +86,9 @@ class CorrelateMemory(Struct):
     tracks: dict[str, Track] = field(default_factory=dict)
     waiting: dict[str, Detection] = field(default_factory=dict)
     waiting_events: list[Event] = field(default_factory=list)
+    heard: dict[str, float] = field(default_factory=dict)
     cases: dict[str, Case] = field(default_factory=dict)
     saves: list[int] = field(default_factory=list)
     settle_at: float = 0.0
     reports: int = 0
+    followed: dict[str, str] = field(default_factory=dict)

@@ -2,7 +2,8 @@
 
 A step closes when every source that usually delivers has delivered, or when the allowed lateness has passed on the
 stream's clock since its first frame came; what the frames' own clocks say does not matter, for one of them may be
-wrong. A source that misses five steps in a row is no longer waited for.
+wrong. Who usually delivers is not known at first, so the first steps wait for the lateness. A source that misses five
+steps in a row is no longer waited for.
 """
 
 from collections.abc import Iterator
@@ -88,9 +89,7 @@ def _is_next(alignment: Alignment, step: OpenStep) -> bool:
 
 
 def _is_complete(alignment: Alignment, step: OpenStep) -> bool:
-    if alignment.closed < LEARNING:
-        return any(other >= step.step + 2 for other in alignment.open)
-    if len(step.parts) < alignment.expected:
+    if alignment.closed < LEARNING or len(step.parts) < alignment.expected:
         return False  # asked with every frame, so the first answer is a cheap one
     here = {part.node for part in step.parts}
     return all(name in here or not _is_expected(source) for name, source in alignment.sources.items())

@@ -223,10 +223,37 @@ class Voices(Struct):
     silence: SawtoothMemory | None = None
 
 
+class Spinning(Struct):
+    """Whether busy GPUs wait for each other: full use at little power.
+
+    Attributes:
+        usual: watts of a busy GPU while the job trains, a slow average; None before one was learned.
+        power: watts of a busy GPU when it was last seen.
+        learned: samples it was learned from.
+        nodes: node -> whether its GPUs spun when it last spoke; those that have spoken since the last step.
+    """
+
+    usual: float | None = None
+    power: float = 0.0
+    learned: int = 0
+    nodes: dict[str, bool] = field(default_factory=dict)
+
+
+class Heritage(Struct):
+    """What an attempt may take over from the one before, once its start tells that the configuration is the same."""
+
+    fingerprint: str
+    world_size: int
+    series: JobSeries
+
+
 class Attempt(Struct):
     """Everything that dies with an attempt.
 
     Attributes:
+        longest: seconds of the longest pause that ended by itself and that nobody had announced.
+        spinning: how the GPUs draw power while they say that they are busy.
+        heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
         age: seconds without progress that weigh, as last looked at: they only grow until there is progress.
         settled: Unix seconds at which the first steps, which teach nothing, had ended; None before.
@@ -249,8 +276,11 @@ class Attempt(Struct):
     age: float = 0.0
     stalled: SawtoothMemory | None = None
     stall_checked: int = -1
+    longest: float = 0.0
+    spinning: Spinning = field(default_factory=Spinning)
     gpu_util: float | None = None
     total_steps: int = 0
     settled: float | None = None
     voices: Voices = field(default_factory=Voices)
     active: dict[str, Detection] = field(default_factory=dict)
+    heritage: Heritage | None = None

@@ -42,6 +42,20 @@ def enrol_frame(participants: Participants, frame: StepFrame) -> bytes:
     return places.tobytes()
 
 
+def take_over(participants: Participants, before: Participants) -> None:
+    """Enrol those who were known before, as far as they had come."""
+    for node in before.seats:
+        _settle(before, node)
+    for rank, node, step in zip(before.ranks, before.nodes, before.last_steps, strict=True):
+        place = enrol(participants, rank, node)
+        participants.last_steps[place] = max(participants.last_steps[place], step)
+
+
+def moved(places: bytes, before: Participants, after: Participants) -> bytes:
+    """Give the places of ranks among other participants, all of whom are enrolled there."""
+    return array("q", [after.index[before.ranks[place]] for place in array("q", places)]).tobytes()
+
+
 def _settle(participants: Participants, node: str) -> None:
     """Note for each rank what is known of the node's ranks together."""
     seats, steps = participants.seats.get(node), participants.last_steps

@@ -69,6 +69,7 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
                 stepped=False,
                 time=now,
                 onset_time=voices.latest[alarm.series],
+                again=f"after step {attempt.top_step}" if attempt.top_step >= 0 else "",
                 step=attempt.top_step if attempt.top_step >= 0 else None,
                 onset_step=step_at(attempt.moments, voices.latest[alarm.series]),
                 nodes=(node,),

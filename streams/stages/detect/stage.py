@@ -5,11 +5,25 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
+from schemas.events import MOVES_THE_CLOCK
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
-from streams.stages.detect import align, fleet, peers, phases, progress, samples, saves, series, silence
+from streams.stages.detect import (
+    align,
+    clocks,
+    fleet,
+    peers,
+    phases,
+    progress,
+    samples,
+    saves,
+    series,
+    silence,
+    spinning,
+    whereabouts,
+)
 from streams.stages.detect.arrival import put_away
-from streams.stages.detect.attempt import start
+from streams.stages.detect.attempt import begin, is_overtaken
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
 from streams.stages.detect.job_memory import DetectMemory
@@ -21,9 +35,6 @@ from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
 from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
-_POOL = ("node.removed", "node.joined", "node.missing")
-_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.", "job.", *_POOL)
-"""Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
 FORGOTTEN_SECONDS = 7 * 86400.0
 """Silence after which a job that has come to rest is no longer remembered."""
 
@@ -63,8 +74,10 @@ class Detect:
             if is_repeated(memory.seen, record):
                 memory.counters.repeated += 1
                 return
-            memory.cluster, memory.idle = record.cluster, 0.0
-            yield from self._telemetry(memory, record)
+            known = whereabouts.at_home(memory.whereabouts, record)
+            memory.cluster, memory.idle = known.cluster, 0.0
+            yield from self._telemetry(memory, known)
+            yield from whereabouts.report(memory.whereabouts, memory.key, known)
 
     def flush(self, memory: DetectMemory) -> Iterable[Sent]:
         """Nothing more will come: close what waits for late records."""
@@ -96,6 +109,7 @@ class Detect:
         if attempt is None or record.attempt > attempt.number or _is_new_start(record, attempt):
             attempt = yield from self._next_attempt(memory, record)
         if isinstance(record, Event):
+            record = clocks.right_time(record, attempt, memory.clock)
             yield from self._event(memory, attempt, record)
         else:
             yield from self._frame(memory, attempt, record)
@@ -109,14 +123,9 @@ class Detect:
     def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Generator[Sent, None, Attempt]:
         """End the attempt before, and begin the one this record belongs to."""
         before = memory.attempt
-        if before is not None:
+        if before is not None and not is_overtaken(record, before):
             yield from self._end(memory, before, record.time)
-        if isinstance(record, Event) and record.event == "attempt.started":
-            memory.attempt = start(record, before)
-        else:
-            memory.attempt = Attempt(number=record.attempt)
-        if before is not None and memory.attempt.series is not before.series:
-            memory.attempt.series.dropped = series.told_before(before.series)
+        memory.attempt = begin(record, before)
         return memory.attempt
 
     def _end(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
@@ -130,7 +139,7 @@ class Detect:
             yield Sent("detections", memory.key, detection)
 
     def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
-        if event.event.startswith(_TRUSTED):
+        if event.event.startswith(MOVES_THE_CLOCK):
             memory.clock = max(memory.clock, event.time)
         if event.event.startswith(("phase.", "checkpoint.")):
             yield from self._phase(memory, attempt, event)
@@ -182,6 +191,7 @@ class Detect:
             memory.counters.late += not align.add(attempt.alignment, frame, places, memory.clock)
         elif isinstance(frame, SampleFrame):
             fleet.sample(memory.fleet, frame)
+            spinning.take(attempt, frame)
             memory.counters.late += not samples.add(memory.samples, frame)
 
     def _advance(self, memory: DetectMemory, attempt: Attempt, closing: bool = False) -> Iterator[Sent]:
