@@ -4,6 +4,7 @@ from msgspec import Struct, field
 
 from detectors.base import Flags, Floats
 from detectors.checkpoint import CheckpointMemory
+from detectors.counter_rate import CounterRateMemory
 from detectors.level_shift import LevelShiftMemory
 from detectors.nonfinite import NonFiniteMemory
 from detectors.sawtooth import SawtoothMemory
@@ -102,6 +103,31 @@ class Moments(Struct):
     times: list[float] = field(default_factory=list)
 
 
+class EntitySignal(Struct):
+    """One signal over all entities of a kind: `counts` and `counter` per reporter, shape (reporters,), else per entity.
+
+    Attributes:
+        normal: healthy level over all entities as it was last told.
+        dropped: it has to be told that nothing is known to be healthy any more.
+    """
+
+    level: LevelShiftMemory | None = None
+    flag: SustainedMemory | None = None
+    counter: CounterRateMemory | None = None
+    counts: Floats | None = None
+    count_times: Floats | None = None
+    normal: float | None = None
+    dropped: bool = False
+
+
+class JobCount(Struct):
+    """What the trainer counts in its frames: the last count of each rank, shape (ranks,), and what they came to."""
+
+    last: Floats | None = None
+    total: float = 0.0
+    signal: EntitySignal = field(default_factory=EntitySignal)
+
+
 class JobSeries(Struct):
     """The job's own signals as columns, and what each detector remembers of them.
 
@@ -120,6 +146,7 @@ class JobSeries(Struct):
     tellers: dict[str, str] = field(default_factory=dict)
     nonfinite: NonFiniteMemory | None = None
     sustained: dict[str, SustainedMemory] = field(default_factory=dict)
+    counts: dict[str, JobCount] = field(default_factory=dict)
     schedule: dict[str, tuple[float, int]] = field(default_factory=dict)
     normal: dict[str, float] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
@@ -141,22 +168,6 @@ class Saves(Struct):
     last_step: int = -1
     last_end: float = 0.0
     pause: float = 0.0
-
-
-class EntitySignal(Struct):
-    """One signal over all entities of a kind: `counts` per reporter, shape (reporters,), the rest per entity.
-
-    Attributes:
-        normal: healthy level over all entities as it was last told.
-        dropped: it has to be told that nothing is known to be healthy any more.
-    """
-
-    level: LevelShiftMemory | None = None
-    flag: SustainedMemory | None = None
-    counts: Floats | None = None
-    count_times: Floats | None = None
-    normal: float | None = None
-    dropped: bool = False
 
 
 class Entities(Struct):

@@ -8,12 +8,13 @@ rates per second.
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import structs
 
 from detectors.base import Alarm, Floats, grow
 from detectors.sustained import Sustained
 from schemas.signals import Over, signal_named
 from schemas.telemetry import LARGEST, Reading, SampleFrame, is_finite
-from streams.stages.detect import phases, watched
+from streams.stages.detect import counts, phases, watched
 from streams.stages.detect.derive import by_rule
 from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
@@ -97,7 +98,9 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
         row = _per_second(known, raw, moment.times) if is_counter else raw
         if np.isfinite(row).any():
             vitals[rate_name(name) if is_counter else name] = by_rule(signal.over, row)
-        if not quiet:
+        if is_counter and moment.of != "mount" and watched.counts_errors(signal, name):
+            yield from _count(attempt, moment, name, known, quiet)
+        elif not quiet:
             yield from _judge(attempt, moment, name, known, _per_entity(moment.entities, signal.over, row))
 
 
@@ -150,10 +153,12 @@ def forget(samples: Samples) -> None:
 
 def end_episodes(samples: Samples) -> None:
     """The attempt has ended: what is still wrong in the next one is found once more."""
-    for _, known in _signals(samples):
+    for name, known in _signals(samples):
         if known.level is not None:
             known.level.direction[:] = 0
         known.flag = None
+        if known.counter is not None:
+            watched.counter_rate(name).close(known.counter)
 
 
 def freeze(samples: Samples, frozen: bool) -> None:
@@ -260,6 +265,17 @@ def _judge(
             harmless[alarm.series] = True
     if harmless.any():
         detector.relearn(known.level, harmless)
+
+
+def _count(
+    attempt: Attempt, moment: Moment, name: str, known: EntitySignal, quiet: bool
+) -> Iterator[tuple[Alarm, Found]]:
+    """An error counter is judged reporter by reporter: a sum of counters that begin anew is none."""
+    for alarm in counts.judge(name, known, moment.number, moment.rows[name], quiet):
+        entity = moment.entities.entity[alarm.series]
+        found = _found("counter_rate", name, attempt, moment, structs.replace(alarm, series=entity))
+        found.text = counts.sentence(name, alarm, f" of {found.subject}", found.onset_step)
+        yield alarm, found
 
 
 def _found(detector: str, name: str, attempt: Attempt, moment: Moment, alarm: Alarm) -> Found:

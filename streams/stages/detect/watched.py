@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from detectors.counter_rate import CounterRate
 from detectors.level_shift import LevelShift
 from detectors.spike import Spike
 from detectors.sustained import Sustained
@@ -15,6 +16,10 @@ FINITE = ("loss", "grad_norm")
 """Signals whose NaN, infinity or absence is a finding."""
 LIMITS = {"loader_share": (0.15, 50), "skipped": (0.5, 10)}
 """Signal -> (limit, steps in a row) of `sustained`; the loader's figures are the brief's."""
+COUNTED = ("duplicate_samples_total", "skipped_samples_total")
+"""Counters that the trainer's frames bring."""
+STEADY_COUNTERS = ("retransmits_total", "storage_retries_total")
+"""Counters that count in health too, at a rate: their rate has a level."""
 FLAG_ROWS = 2
 RECONFIGURES = ("tokens", "batch_size", "sequence_length")
 """Schedules whose step to another constant value changes what is normal."""
@@ -25,6 +30,17 @@ def has_level(name: str) -> bool:
     """Tell whether a level shift of a signal is worth looking for."""
     signal = signal_named(name)
     return signal.kind == "gauge" and signal.bad != "none" and name not in _UNLEVEL
+
+
+def counts_errors(signal: Signal, name: str) -> bool:
+    """Tell whether a signal counts what should not happen at all."""
+    return signal.kind == "counter" and signal.bad == "up" and name not in STEADY_COUNTERS
+
+
+@lru_cache(maxsize=256)
+def counter_rate(name: str) -> CounterRate:
+    """The detector for one counter of errors, over any number of reporters."""
+    return CounterRate(floor=signal_named(name).floor)
 
 
 def is_bad(signal: Signal, direction: int) -> bool:
