@@ -52,7 +52,6 @@ SIGNS = (
     SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
     SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),
-    SignKind("exhaustion", "a node's memory runs out at a steady pace", "memory_available_bytes"),
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),
     SignKind("returned_gpu", "a GPU that was taken out of the pool is back under another node's name", "xid_last"),
     SignKind("mass_missing", "many nodes went missing at once", "source_age_seconds"),

@@ -11,6 +11,7 @@ from detectors.sawtooth import SawtoothMemory
 from detectors.slow_rank import SlowRankMemory
 from detectors.spike import SpikeMemory
 from detectors.sustained import SustainedMemory
+from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame, StepFrame
 
@@ -103,6 +104,15 @@ class Moments(Struct):
     times: list[float] = field(default_factory=list)
 
 
+class Supply(Struct):
+    """What runs out, span by span: sums and counts of the readings of this span, shape (entities,)."""
+
+    span: int = -1
+    sums: Floats | None = None
+    given: Floats | None = None
+    trend: TrendMemory | None = None
+
+
 class EntitySignal(Struct):
     """One signal over all entities of a kind: `counts` and `counter` per reporter, shape (reporters,), else per entity.
 
@@ -114,6 +124,7 @@ class EntitySignal(Struct):
     level: LevelShiftMemory | None = None
     flag: SustainedMemory | None = None
     counter: CounterRateMemory | None = None
+    supply: Supply | None = None
     counts: Floats | None = None
     count_times: Floats | None = None
     normal: float | None = None

@@ -14,9 +14,10 @@ from detectors.base import Alarm, Floats, grow
 from detectors.sustained import Sustained
 from schemas.signals import Over, signal_named
 from schemas.telemetry import LARGEST, Reading, SampleFrame, is_finite
-from streams.stages.detect import counts, phases, watched
+from streams.stages.detect import counts, exhaustion, phases, watched
 from streams.stages.detect.derive import by_rule
 from streams.stages.detect.episodes import Found, step_at
+from streams.stages.detect.learned import rate_name
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
 
 _FLAG = Sustained(limit=0.5, rows=watched.FLAG_ROWS)
@@ -101,7 +102,10 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
         if is_counter and moment.of != "mount" and watched.counts_errors(signal, name):
             yield from _count(attempt, moment, name, known, quiet)
         elif not quiet:
-            yield from _judge(attempt, moment, name, known, _per_entity(moment.entities, signal.over, row))
+            merged = _per_entity(moment.entities, signal.over, row)
+            if name in watched.RUNS_OUT:
+                yield from _run_out(attempt, moment, name, known, merged)
+            yield from _judge(attempt, moment, name, known, merged)
 
 
 def _is_quiet(attempt: Attempt, moment: Moment) -> bool:
@@ -126,60 +130,6 @@ def _take_busy_power(moment: Moment, vitals: dict[str, Reading]) -> None:
         busy = power[(util >= BUSY_UTIL) & np.isfinite(power)]
         if busy.size:
             vitals["busy_power_watts"] = float(busy.mean())
-
-
-def newly_normal(entities: Entities) -> dict[str, Reading]:
-    """The healthy levels over all entities that were learned, have changed or were forgotten since they were told."""
-    news: dict[str, Reading] = {}
-    for name, known in entities.signals.items():
-        if known.level is None:
-            continue
-        is_counter = signal_named(name).kind == "counter"
-        levels, _ = watched.entity_level_shift(name, is_counter).baseline(known.level)
-        level = by_rule(signal_named(name).over, levels) if np.isfinite(levels).any() else None
-        if known.dropped or (level is not None and level != known.normal):
-            known.normal = news[rate_name(name) if is_counter else name] = level
-            known.dropped = False
-    return news
-
-
-def forget(samples: Samples) -> None:
-    """Learn anew what is normal: the configuration has changed."""
-    for name, known in _signals(samples):
-        if known.level is not None:
-            watched.entity_level_shift(name, signal_named(name).kind == "counter").relearn(known.level)
-            known.dropped = known.dropped or known.normal is not None
-
-
-def end_episodes(samples: Samples) -> None:
-    """The attempt has ended: what is still wrong in the next one is found once more."""
-    for name, known in _signals(samples):
-        if known.level is not None:
-            known.level.direction[:] = 0
-        known.flag = None
-        if known.counter is not None:
-            watched.counter_rate(name).close(known.counter)
-
-
-def freeze(samples: Samples, frozen: bool) -> None:
-    """Stop, or take up again, the learning of what is normal."""
-    for _, known in _signals(samples):
-        if known.level is not None:
-            known.level.frozen[:] = frozen
-
-
-def _signals(samples: Samples) -> Iterator[tuple[str, EntitySignal]]:
-    for entities in samples.kinds.values():
-        yield from entities.signals.items()
-
-
-def rate_name(name: str) -> str:
-    """Name the rate of a counter.
-
-    >>> rate_name("storage_retries_total")
-    'storage_retries_per_second'
-    """
-    return f"{name.removesuffix('_total')}_per_second"
 
 
 def _enrol_frame(entities: Entities, of: str, frame: SampleFrame) -> list[int]:
@@ -275,6 +225,18 @@ def _count(
         entity = moment.entities.entity[alarm.series]
         found = _found("counter_rate", name, attempt, moment, structs.replace(alarm, series=entity))
         found.text = counts.sentence(name, alarm, f" of {found.subject}", found.onset_step)
+        yield alarm, found
+
+
+def _run_out(
+    attempt: Attempt, moment: Moment, name: str, known: EntitySignal, row: Floats
+) -> Iterator[tuple[Alarm, Found]]:
+    """Look whether something will be at its end within hours; the detector counts in spans of its own."""
+    for alarm, span in exhaustion.judge(name, known, moment.number * MOMENT_SECONDS, row):
+        moments = {at: int(getattr(alarm, at) * span // MOMENT_SECONDS) for at in ("onset", "index")}
+        found = _found("trend", name, attempt, moment, structs.replace(alarm, **moments))
+        found.numbers = {"seconds_left": alarm.numbers["rows_left"] * span}
+        found.text = exhaustion.sentence(name, found.subject, alarm, span, found.onset_step)
         yield alarm, found
 
 

@@ -7,7 +7,7 @@ from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
-from streams.stages.detect import align, fleet, peers, phases, progress, samples, saves, series, silence
+from streams.stages.detect import align, fleet, learned, peers, phases, progress, samples, saves, series, silence
 from streams.stages.detect.arrival import is_put_away
 from streams.stages.detect.attempt import start
 from streams.stages.detect.derive import ClosedStep, derive
@@ -121,7 +121,7 @@ class Detect:
         for step in align.close_all(attempt.alignment):
             yield from self._close(memory, attempt, step)
         attempt.ended = time
-        samples.end_episodes(memory.samples)
+        learned.end_episodes(memory.samples)
         for detection in end_all(attempt, attempt.alignment.last_closed, time):
             yield Sent("detections", memory.key, detection)
 
@@ -154,7 +154,7 @@ class Detect:
     def _reconfigure(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
         """Something else is normal from now on: what was held against the old level has ended, and nothing else."""
         series.forget(attempt.series)
-        samples.forget(memory.samples)
+        learned.forget(memory.samples)
         for detection in end_all(attempt, attempt.alignment.last_closed, time, held_against_normal):
             yield Sent("detections", memory.key, detection)
 
@@ -234,7 +234,7 @@ class Detect:
             step=attempt.top_step if attempt.top_step >= 0 else None,
             time=moment.time,
             values=values,
-            normal=samples.newly_normal(moment.entities),
+            normal=learned.newly_normal(moment.entities),
             world_size=attempt.world_size,
             clock=memory.clock,
         )
@@ -267,7 +267,7 @@ def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
     """Nothing is learned while anything is wrong."""
     frozen = any(_is_wrong(detection) for detection in attempt.active.values())
     series.freeze(attempt.series, frozen)
-    samples.freeze(memory.samples, frozen)
+    learned.freeze(memory.samples, frozen)
 
 
 def _is_wrong(detection: Detection) -> bool:

@@ -3,7 +3,6 @@
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
-from streams.stages.detect.signs.exhaustion import Exhaustion
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
 from streams.stages.detect.signs.level_restart import LevelRestart
@@ -36,7 +35,6 @@ CATALOGUE: tuple[AnySign, ...] = (
     OrderRepeated(),
     LossVanished(),
     ZeroReading(),
-    Exhaustion(),
     GaugeXid(),
     ReturnedGpu(),
     MassMissing(),

@@ -6,7 +6,6 @@ from schemas.detection import Detection
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
-from streams.stages.detect.signs.exhaustion import ExhaustionMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
 from streams.stages.detect.signs.level_restart import LevelRestartMemory
@@ -40,7 +39,6 @@ class Signs(Struct):
     collective_timeout: CollectiveTimeoutMemory = field(default_factory=CollectiveTimeoutMemory)
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
-    exhaustion: ExhaustionMemory = field(default_factory=ExhaustionMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
     level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
