@@ -50,6 +50,12 @@ SIGNS = (
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
     SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),
     SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),
+    SignKind(
+        "position_restart",
+        "the sampler does not go on after a restart where it was",
+        "sampler_cursor",
+        ("back", "ahead"),
+    ),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
     SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),

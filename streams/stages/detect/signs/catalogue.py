@@ -11,6 +11,7 @@ from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
 from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.order_repeated import OrderRepeated
+from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_restart import RateRestart
 from streams.stages.detect.signs.recurring_stall import RecurringStall
@@ -33,6 +34,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     RateRestart(),
     LevelRestart(),
     OrderRepeated(),
+    PositionRestart(),
     LossVanished(),
     ZeroReading(),
     GaugeXid(),

@@ -14,6 +14,7 @@ from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
+from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
@@ -47,6 +48,7 @@ class Signs(Struct):
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
     order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
+    position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
