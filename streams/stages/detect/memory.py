@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from detectors.base import Flags, Floats
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
+from detectors.expected_work import ExpectedWorkMemory
 from detectors.level_shift import LevelShiftMemory
 from detectors.nonfinite import NonFiniteMemory
 from detectors.sawtooth import SawtoothMemory
@@ -168,6 +169,7 @@ class Peers(Struct):
     """What is known of every rank's own work: a slow average of it and of its parts, one array each, shape (ranks,)."""
 
     slow: SlowRankMemory | None = None
+    expected: ExpectedWorkMemory | None = None
     parts: dict[str, Floats] = field(default_factory=dict)
 
 
