@@ -6,6 +6,7 @@ from detectors.base import Flags, Floats
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
 from detectors.expected_work import ExpectedWorkMemory
+from detectors.exposure import ExposureMemory
 from detectors.level_shift import LevelShiftMemory
 from detectors.nonfinite import NonFiniteMemory
 from detectors.sawtooth import SawtoothMemory
@@ -165,6 +166,14 @@ class JobSeries(Struct):
     rows: int = 0
 
 
+class Mixture(Struct):
+    """What the data of the attempt should be, signal -> share, and what they are."""
+
+    recipe: dict[str, float] = field(default_factory=dict)
+    memory: ExposureMemory | None = None
+    bad: ExposureMemory | None = None
+
+
 class Peers(Struct):
     """What is known of every rank's own work: a slow average of it and of its parts, one array each, shape (ranks,)."""
 
@@ -241,6 +250,7 @@ class Attempt(Struct):
     series: JobSeries = field(default_factory=JobSeries)
     peers: Peers = field(default_factory=Peers)
     saves: Saves = field(default_factory=Saves)
+    mixture: Mixture = field(default_factory=Mixture)
     progress: float | None = None
     top_step: int = -1
     age: float = 0.0

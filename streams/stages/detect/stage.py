@@ -7,7 +7,19 @@ from detectors.base import Alarm
 from schemas.detection import Detection, Vitals
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
-from streams.stages.detect import align, fleet, learned, peers, phases, progress, samples, saves, series, silence
+from streams.stages.detect import (
+    align,
+    fleet,
+    learned,
+    mixture,
+    peers,
+    phases,
+    progress,
+    samples,
+    saves,
+    series,
+    silence,
+)
 from streams.stages.detect.arrival import is_put_away
 from streams.stages.detect.attempt import start
 from streams.stages.detect.derive import ClosedStep, derive
@@ -24,6 +36,8 @@ from streams.stages.stage import Sent
 _POOL = ("node.removed", "node.joined", "node.missing")
 _TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.", "job.", *_POOL)
 """Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
+_TEACH = ("silence", "trend", "exposure")
+"""Detectors whose findings do not keep levels from being learned."""
 FORGOTTEN_SECONDS = 7 * 86400.0
 """Silence after which a job that has come to rest is no longer remembered."""
 
@@ -133,7 +147,7 @@ class Detect:
         elif event.event == "attempt.ended":
             yield from self._end(memory, attempt, event.time)
         elif event.event == "config.changed" or (event.event == "incident.closed" and event.data.get("legitimate")):
-            yield from self._reconfigure(memory, attempt, event.time)
+            yield from self._reconfigure(memory, attempt, event)
         elif event.event == "history.resumed":
             yield from self._resume(memory, attempt, event.time)
 
@@ -151,11 +165,13 @@ class Detect:
                 phases.end(attempt.phases, "checkpoint", event.time)
                 yield from self._follow(memory, attempt, saves.finished(attempt, event))
 
-    def _reconfigure(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
+    def _reconfigure(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         """Something else is normal from now on: what was held against the old level has ended, and nothing else."""
         series.forget(attempt.series)
         learned.forget(memory.samples)
-        for detection in end_all(attempt, attempt.alignment.last_closed, time, held_against_normal):
+        mixture.reconfigured(attempt, event)
+        gone = [one for one in attempt.active.values() if held_against_normal(one) or mixture.is_outdated(attempt, one)]
+        for detection in end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__):
             yield Sent("detections", memory.key, detection)
 
     def _resume(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
@@ -204,8 +220,8 @@ class Detect:
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
         _freeze(memory, attempt)
-        for finding in (series.watch(attempt, closed, bool(phase)), peers.watch(attempt, closed, bool(phase))):
-            yield from self._follow(memory, attempt, finding)
+        for watch in (series.watch, peers.watch, mixture.watch):
+            yield from self._follow(memory, attempt, watch(attempt, closed, bool(phase)))
         phases.step_closed(attempt.phases, closed.time)
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
@@ -243,9 +259,7 @@ class Detect:
     def _follow(
         self, memory: DetectMemory, attempt: Attempt, findings: Iterable[tuple[Alarm, Found]]
     ) -> Iterator[Sent]:
-        if attempt.ended is not None:
-            return  # what a job does that has ended is nobody's trouble
-        for alarm, found in findings:
+        for alarm, found in findings if attempt.ended is None else ():  # what has ended is nobody's trouble
             for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
                 yield Sent("detections", memory.key, detection)
 
@@ -265,13 +279,9 @@ def _is_new_start(record: Telemetry, attempt: Attempt) -> bool:
 
 def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
     """Nothing is learned while anything is wrong."""
-    frozen = any(_is_wrong(detection) for detection in attempt.active.values())
+    frozen = any(detection.detector not in _TEACH for detection in attempt.active.values())
     series.freeze(attempt.series, frozen)
     learned.freeze(memory.samples, frozen)
-
-
-def _is_wrong(detection: Detection) -> bool:
-    return detection.detector != "silence"
 
 
 def _vitals(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: str) -> Vitals:
