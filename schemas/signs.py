@@ -56,6 +56,7 @@ SIGNS = (
         "sampler_cursor",
         ("back", "ahead"),
     ),
+    SignKind("recovery", "whether a resumed run is the run that failed", "recovery_error", ("equal", "apart")),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
     SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),

@@ -14,6 +14,7 @@ from streams.stages.detect.signs.order_repeated import OrderRepeated
 from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_restart import RateRestart
+from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
 from streams.stages.detect.signs.repeat_offender import RepeatOffender
 from streams.stages.detect.signs.returned_gpu import ReturnedGpu
@@ -35,6 +36,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     LevelRestart(),
     OrderRepeated(),
     PositionRestart(),
+    Recovery(),
     LossVanished(),
     ZeroReading(),
     GaugeXid(),

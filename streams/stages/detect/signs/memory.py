@@ -17,6 +17,7 @@ from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
+from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
 from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
 from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
@@ -51,6 +52,7 @@ class Signs(Struct):
     position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
+    recovery: RecoveryMemory = field(default_factory=RecoveryMemory)
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
     repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
     returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
