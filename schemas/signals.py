@@ -104,6 +104,7 @@ _THROUGHPUT = (
 _CHECKPOINT = (
     _signal("checkpoint_seconds", "s", "checkpoint", "checkpoint", "up", "pause for a checkpoint", worth=0.5, floor=5.0, over="max"),
     _signal("checkpoint_share", "share", "checkpoint", "checkpoint", "up", "pause over the time since the last one", floor=0.02),
+    _signal("checkpoint_age_steps", "", "checkpoint", "checkpoint", "none", "steps since the last complete checkpoint"),
     _signal("checkpoint_bytes", "bytes", "checkpoint", "checkpoint", "both", "size of a checkpoint", worth=0.2, over="sum"),
 )
 _DATA = (

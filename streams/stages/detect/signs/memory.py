@@ -14,6 +14,7 @@ from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
+from streams.stages.detect.signs.overdue_save import OverdueSaveMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
@@ -21,7 +22,9 @@ from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
 from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
 from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
+from streams.stages.detect.signs.save_interval import SaveIntervalMemory
 from streams.stages.detect.signs.shared_fault import SharedFaultMemory
+from streams.stages.detect.signs.slowing_saves import SlowingSavesMemory
 from streams.stages.detect.signs.stacks import StacksMemory
 from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
 from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
@@ -49,6 +52,7 @@ class Signs(Struct):
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
     order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
+    overdue_save: OverdueSaveMemory = field(default_factory=OverdueSaveMemory)
     position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
@@ -56,7 +60,9 @@ class Signs(Struct):
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
     repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
     returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
+    save_interval: SaveIntervalMemory = field(default_factory=SaveIntervalMemory)
     shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
+    slowing_saves: SlowingSavesMemory = field(default_factory=SlowingSavesMemory)
     stacks: StacksMemory = field(default_factory=StacksMemory)
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)
