@@ -103,6 +103,23 @@ class Continuity:
         self._learn(memory, index, row, rows, known & ~wrong)
         return alarms
 
+    def go_on_from(self, memory: ContinuityMemory, index: int, row: Floats) -> None:
+        """Take it that the series stood there: a run that was resumed goes on from its checkpoint, and so repeats rows.
+
+        Args:
+            memory: changed in place; an open episode is closed without a word.
+            index: row of the readings, which may be one that was seen before.
+            row: readings, shape (series,), NaN = not known.
+
+        Raises:
+            ValueError: as `update`.
+        """
+        row = check_row(memory, row)
+        given = ~np.isnan(row)
+        np.copyto(memory.last, row, where=given)
+        np.copyto(memory.index, index, where=given)
+        memory.onset[given] = -1
+
     def _learn(self, memory: ContinuityMemory, index: int, row: Floats, rows: Ints, healthy: Flags) -> None:
         series = np.flatnonzero(healthy)
         push(memory.strides, memory.pushed, series, (row[series] - memory.last[series]) / rows[series])

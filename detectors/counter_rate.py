@@ -132,6 +132,24 @@ class CounterRate:
         self._learn(memory, growth, recent, known & (memory.onset < 0))
         return alarms + self._follow(memory, known & ~fast & (memory.onset >= 0), growth)
 
+    def go_on_from(self, memory: CounterRateMemory, row: Floats) -> None:
+        """Take readings that neither alarm nor teach: what was counted up to them is left out.
+
+        Args:
+            memory: changed in place.
+            row: readings, shape (series,), NaN = no reading.
+
+        Raises:
+            ValueError: as `update`.
+        """
+        row = check_row(memory, row)
+        require(not (row < 0).any(), "row", "counts, never negative,")
+        np.copyto(memory.last, row, where=~np.isnan(row))
+
+    def close(self, memory: CounterRateMemory) -> None:
+        """End all episodes without a word: what they were about is over."""
+        memory.onset[:] = -1
+
     def _limits(self, memory: CounterRateMemory) -> Floats:
         """Give the growth within one window that is too much.
 

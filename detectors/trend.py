@@ -6,6 +6,10 @@ from detectors.base import Alarm, Floats, Ints, Memory, check_row, require
 from detectors.robust import median, push
 
 SUREST = 100.0
+SLOWING = 3.0
+"""Standard errors by which a creep has to slow down to be one that comes to rest."""
+STANDING = 0.1
+"""Share of the way that is still taken for standing at its beginning."""
 
 
 class TrendMemory(Memory):
@@ -38,7 +42,8 @@ class Trend:
     """Find a leak long before it hurts: host memory, disk space, a queue that only grows.
 
     The slope is the median of the slopes between all pairs of blocks, so that neither a jump nor a sawtooth makes one;
-    and nearly all of these pairs must agree in which way it goes.
+    and nearly all of these pairs must agree in which way it goes. What slows down so much that it will stop before the
+    limit, as a cache that fills, is no leak.
 
     Args:
         limit: value that must not be reached, in the signal's unit.
@@ -127,7 +132,9 @@ class Trend:
             far = abs(self.limit - level)
             crept = abs(float(slope[place])) * float(ends[place, -1] - ends[place, 0]) >= self.worth * far
             left = far / abs(float(slope[place])) if slope[place] * towards > 0 else np.inf
-            creeping = agree >= self.agreed and crept and left <= (2 if memory.onset[one] >= 0 else 1) * self.horizon
+            near = left <= (2 if memory.onset[one] >= 0 else 1) * self.horizon
+            creeping = agree >= self.agreed and crept and near
+            creeping = creeping and not comes_to_rest(ends[place], np.abs(self.limit - levels[place]))
             if creeping:
                 alarms += self._creeps(memory, index, one, (levels[place], ends[place], left, float(slope[place])))
             elif memory.onset[one] >= 0:
@@ -162,3 +169,29 @@ class Trend:
             over=over,
             numbers={"rows_left": left, "slope": slope},
         )
+
+
+def comes_to_rest(rows: Ints, far: Floats) -> bool:
+    """Tell whether a way towards a limit slows down so surely and so much that it will end before the limit.
+
+    A parabola through what is left, from where it was farthest; an exponential goes about twice as far as the parabola
+    that touches it, so that is allowed for.
+
+    Args:
+        rows: row numbers, growing.
+        far: distances from the limit in these rows.
+
+    >>> rows = np.arange(12)
+    >>> comes_to_rest(rows, 100.0 - 2.0 * rows), comes_to_rest(rows, 70.0 + 30.0 * np.exp(-rows / 6.0))
+    (False, True)
+    """
+    begun = np.flatnonzero(far >= far.max() - STANDING * (far.max() - far.min()))
+    begin = min(int(begun[-1]), far.size - 4)
+    x, y = (rows[begin:] - rows[-1]) / max(int(rows[-1] - rows[begin]), 1), far[begin:] / float(far.max())
+    terms = np.vander(x, 3)
+    bend, slope, level = np.linalg.lstsq(terms, y, rcond=None)[0]
+    if bend <= 0:
+        return False
+    rest = y - terms @ np.array([bend, slope, level])
+    error = np.sqrt(float(rest @ rest) / (y.size - 3) * np.linalg.inv(terms.T @ terms)[0, 0])
+    return bool(2 * min(slope, 0.0) ** 2 / (4 * bend) < level and bend > SLOWING * error)

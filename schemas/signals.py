@@ -66,6 +66,7 @@ _LOSS = (
     _signal("grad_norm", "", "loss", "model", "both", "gradient norm before clipping", worth=1.0, aliases=("grad norm",)),
     _signal("update_norm", "", "loss", "model", "up", "norm of the parameter update", worth=1.0),
     _signal("params_norm", "", "loss", "model", "both", "norm of the parameters", worth=0.2, aliases=("params norm",)),
+    _signal("recovery_error", "share", "loss", "model", "none", "loss of a resumed run against the same steps before"),
     _signal("learning_rate", "", "loss", "config", "none", "learning rate", kind="schedule", aliases=("lr",)),
     _signal("loss_scale", "", "loss", "model", "down", "loss scale of mixed precision", worth=0.9),
     _signal("skipped", "", "loss", "model", "up", "1 where the optimiser step was skipped", kind="flag"),
@@ -103,6 +104,7 @@ _THROUGHPUT = (
 _CHECKPOINT = (
     _signal("checkpoint_seconds", "s", "checkpoint", "checkpoint", "up", "pause for a checkpoint", worth=0.5, floor=5.0, over="max"),
     _signal("checkpoint_share", "share", "checkpoint", "checkpoint", "up", "pause over the time since the last one", floor=0.02),
+    _signal("checkpoint_age_steps", "", "checkpoint", "checkpoint", "none", "steps since the last complete checkpoint"),
     _signal("checkpoint_bytes", "bytes", "checkpoint", "checkpoint", "both", "size of a checkpoint", worth=0.2, over="sum"),
 )
 _DATA = (

@@ -31,6 +31,7 @@ _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {
     "continuity": ("sampler_cursor", "learning_rate"),
     "trend": ("memory_available_bytes", "space_free_bytes"),
     "periodic": ("loader_seconds", "step_seconds"),
+    "exposure": ("source_share.*", "length_share.*", "bad_sample_share"),
     "change_point": ("",),
     "extreme": ("",),
 }

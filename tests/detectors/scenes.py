@@ -10,6 +10,7 @@ from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
 from detectors.continuity import Continuity
 from detectors.counter_rate import CounterRate
+from detectors.exposure import Exposure
 from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
 from detectors.nonfinite import ABSENT, NAN, NonFinite
@@ -137,6 +138,13 @@ def _periods(seed: int, noise: float) -> Scene:
     return rows, {(1, 100)}
 
 
+def _mixture(seed: int, noise: float) -> Scene:
+    rows = np.array([0.5, 0.3, 0.15, 0.05]) + noise * _noise(500, 4, seed)
+    rows[200:, 1] -= 0.1
+    rows[300:400, 3] += 0.06
+    return rows, {(1, 200), (3, 300)}
+
+
 class Case(Struct, frozen=True):
     """A detector, a scene with known truth, and what it claims.
 
@@ -170,6 +178,7 @@ CASES = {
     "counter_rate": Case(lambda: CounterRate(floor=10.0), _counts, 7.0),
     "continuity": Case(Continuity, _cursors, 7.0, scales=((4.0, 0.0), (0.5, 32.0), (-1.0, 0.0))),
     "trend": Case(Trend, _leaks, 50.0, scales=((4.0, 0.0), (0.5, 0.0), (-1.0, 0.0))),
+    "exposure": Case(Exposure, _mixture, 0.25, alone=True),
     "periodic": Case(Periodic, _periods, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
     "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
     "sustained": Case(lambda: Sustained(limit=0.5, rows=10), _hot, 0.0),

@@ -50,3 +50,16 @@ def test_parameters_are_checked_when_built(parameter: str, value: float) -> None
     """A parameter out of range is refused by name."""
     with pytest.raises(ValueError, match=f"^{parameter}:"):
         Continuity(**{parameter: value})  # type: ignore[arg-type]
+
+
+def test_a_run_that_goes_on_from_its_checkpoint_is_in_order() -> None:
+    """The keeper says where a run was resumed; from there on the same positions are expected again."""
+    detector = Continuity()
+    memory = detector.blank(1)
+    cursor = np.arange(60, dtype=np.float64) * 512.0
+    assert watch(detector, memory, cursor[:, None]) == []
+    detector.go_on_from(memory, 39, cursor[39:40])
+    assert watch(detector, memory, cursor[40:, None], 40) == []
+    detector.go_on_from(memory, 39, cursor[39:40])
+    [raised, over] = watch(detector, memory, cursor[:20, None], 40)
+    assert (raised.kind, raised.numbers["strides"], over.over) == ("back", 40.0, True)

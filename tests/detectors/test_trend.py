@@ -44,6 +44,10 @@ def test_a_leak_towards_an_upper_limit() -> None:
         pytest.param("away", 100 + 0.05 * np.arange(ROWS), id="a creep away from the limit"),
         pytest.param("saw", 60 + (np.arange(ROWS) % 60) / 2.0, id="a sawtooth"),
         pytest.param("jump", np.where(np.arange(ROWS) < 700, 100.0, 60.0) + _noise(3), id="one jump"),
+        pytest.param("cache", 150 + 50 * np.exp(-np.arange(ROWS) / 200.0) + 0.1 * _noise(4), id="a cache that fills"),
+        pytest.param(
+            "late cache", 150 + 50 * np.exp(-np.maximum(np.arange(ROWS) - 400, 0) / 150.0), id="it fills later"
+        ),
         pytest.param("slow", 100 - 0.001 * np.arange(ROWS), id="an end beyond the horizon"),
     ],
 )

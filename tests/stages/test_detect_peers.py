@@ -115,3 +115,22 @@ def test_ranks_that_join_later_are_watched_too() -> None:
     fed, job = Fed(Detect()), Job()
     fed.feed(*(frame for frame in job.run(30) if frame.node == "n1"), *job.run(60), *job.run(40, slow={6: 1.33}))
     assert [one.ranks for one in slow_ranks(fed)] == [(6,)]
+
+
+def test_a_slow_rank_among_uneven_loads() -> None:
+    """Where ranks say how many tokens they had, a tenth is found on one of them and no load is taken for slowness."""
+    chance = np.random.default_rng(3)
+    fed, job = Fed(Detect()), Job()
+    fed.feed(job.started())
+    for step in range(300):
+        load = np.exp(0.3 * chance.normal(size=8))
+        work = {rank: load[rank] * (1.1 if rank == 6 and step >= 150 else 1.0) for rank in range(8)}
+        frames = job.run(1, slow=work)
+        for frame in frames:
+            frame.values["tokens"] = [float(4096.0 * load[rank]) for rank in frame.ranks]
+        fed.feed(*frames)
+    fed.flush()
+    [found] = slow_ranks(fed)
+    assert found.ranks == (6,)
+    assert abs((found.onset_step or 0) - 250) <= 8
+    assert found.numbers["ratio"] == pytest.approx(1.1, abs=0.02)

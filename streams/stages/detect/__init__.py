@@ -8,8 +8,12 @@ align      frames of all nodes meet at their step; steps close in order
 phases     legitimate phases and the time they explain
 derive     a closed step becomes the signals of the job and of each rank
 series     level shifts, spikes, limits and non-finite values of the job's signals
+mixture    the data against their recipe
 peers      the slow rank among its peers
 saves      checkpoint pauses
+learned    what is normal for them
+counts     errors that are counted
+exhaustion  what runs out
 samples    what GPUs, nodes and mounts report between the steps
 progress   steps that no longer come
 silence    sources that no longer speak

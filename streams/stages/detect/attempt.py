@@ -1,7 +1,7 @@
 """The start of an attempt, and what it takes over from the one before."""
 
 from schemas.telemetry import Event, Telemetry, as_count
-from streams.stages.detect import series
+from streams.stages.detect import mixture, series
 from streams.stages.detect.memory import Attempt, Heritage
 from streams.stages.detect.participants import enrol, moved, take_over
 
@@ -59,6 +59,7 @@ def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
         fingerprint=str(data.get("fingerprint") or ""),
         total_steps=as_count(data.get("total_steps")) or 0,
     )
+    attempt.mixture.recipe = mixture.recipe_of(event)
     placement = data.get("placement")
     for place in placement if isinstance(placement, list) else []:
         rank = as_count(place.get("rank")) if isinstance(place, dict) else None

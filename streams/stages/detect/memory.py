@@ -4,12 +4,16 @@ from msgspec import Struct, field
 
 from detectors.base import Flags, Floats
 from detectors.checkpoint import CheckpointMemory
+from detectors.counter_rate import CounterRateMemory
+from detectors.expected_work import ExpectedWorkMemory
+from detectors.exposure import ExposureMemory
 from detectors.level_shift import LevelShiftMemory
 from detectors.nonfinite import NonFiniteMemory
 from detectors.sawtooth import SawtoothMemory
 from detectors.slow_rank import SlowRankMemory
 from detectors.spike import SpikeMemory
 from detectors.sustained import SustainedMemory
+from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import Reading, SampleFrame
 
@@ -129,6 +133,41 @@ class Moments(Struct):
     times: list[float] = field(default_factory=list)
 
 
+class Supply(Struct):
+    """What runs out, span by span: sums and counts of the readings of this span, shape (entities,)."""
+
+    span: int = -1
+    sums: Floats | None = None
+    given: Floats | None = None
+    trend: TrendMemory | None = None
+
+
+class EntitySignal(Struct):
+    """One signal over all entities of a kind: `counts` and `counter` per reporter, shape (reporters,), else per entity.
+
+    Attributes:
+        normal: healthy level over all entities as it was last told.
+        dropped: it has to be told that nothing is known to be healthy any more.
+    """
+
+    level: LevelShiftMemory | None = None
+    flag: SustainedMemory | None = None
+    counter: CounterRateMemory | None = None
+    supply: Supply | None = None
+    counts: Floats | None = None
+    count_times: Floats | None = None
+    normal: float | None = None
+    dropped: bool = False
+
+
+class JobCount(Struct):
+    """What the trainer counts in its frames: the last count of each rank, shape (ranks,), and what they came to."""
+
+    last: Floats | None = None
+    total: float = 0.0
+    signal: EntitySignal = field(default_factory=EntitySignal)
+
+
 class JobSeries(Struct):
     """The job's own signals as columns, and what each detector remembers of them.
 
@@ -147,16 +186,26 @@ class JobSeries(Struct):
     tellers: dict[str, str] = field(default_factory=dict)
     nonfinite: NonFiniteMemory | None = None
     sustained: dict[str, SustainedMemory] = field(default_factory=dict)
+    counts: dict[str, JobCount] = field(default_factory=dict)
     schedule: dict[str, tuple[float, int]] = field(default_factory=dict)
     normal: dict[str, float] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
     rows: int = 0
 
 
+class Mixture(Struct):
+    """What the data of the attempt should be, signal -> share, and what they are."""
+
+    recipe: dict[str, float] = field(default_factory=dict)
+    memory: ExposureMemory | None = None
+    bad: ExposureMemory | None = None
+
+
 class Peers(Struct):
     """What is known of every rank's own work: a slow average of it and of its parts, one array each, shape (ranks,)."""
 
     slow: SlowRankMemory | None = None
+    expected: ExpectedWorkMemory | None = None
     parts: dict[str, Floats] = field(default_factory=dict)
 
 
@@ -168,22 +217,6 @@ class Saves(Struct):
     last_step: int = -1
     last_end: float = 0.0
     pause: float = 0.0
-
-
-class EntitySignal(Struct):
-    """One signal over all entities of a kind: `counts` per reporter, shape (reporters,), the rest per entity.
-
-    Attributes:
-        normal: healthy level over all entities as it was last told.
-        dropped: it has to be told that nothing is known to be healthy any more.
-    """
-
-    level: LevelShiftMemory | None = None
-    flag: SustainedMemory | None = None
-    counts: Floats | None = None
-    count_times: Floats | None = None
-    normal: float | None = None
-    dropped: bool = False
 
 
 class Entities(Struct):
@@ -271,6 +304,7 @@ class Attempt(Struct):
     series: JobSeries = field(default_factory=JobSeries)
     peers: Peers = field(default_factory=Peers)
     saves: Saves = field(default_factory=Saves)
+    mixture: Mixture = field(default_factory=Mixture)
     progress: float | None = None
     top_step: int = -1
     age: float = 0.0

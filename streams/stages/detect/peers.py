@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from detectors.base import Alarm, Floats, grow
+from detectors.expected_work import ExpectedWork
 from detectors.slow_rank import SlowRank
 from schemas.wording import amount, step_words
 from streams.stages.detect.derive import OWN_PARTS, ClosedStep
@@ -12,6 +13,9 @@ from streams.stages.detect.episodes import Found, time_of
 from streams.stages.detect.memory import Attempt, Participants, Peers
 
 _SLOW_RANK = SlowRank()
+_EXPECTED = ExpectedWork()
+_LOADS = ("tokens", "sequence_length")
+"""Signals that say how much a rank had to do in a step, where it says so itself."""
 _SMOOTHING = 0.1
 _WHOLE = "own_seconds"
 _EXPLAINS = 0.5
@@ -26,7 +30,7 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[tup
     _fit(peers, people)
     _average(peers, closed, len(people.ranks))
     assert peers.slow is not None
-    for alarm in _SLOW_RANK.update(peers.slow, closed.step, _full(closed.own, len(people.ranks))):
+    for alarm in _SLOW_RANK.update(peers.slow, closed.step, _comparable(peers, people, closed)):
         yield alarm, _found(attempt, alarm, closed)
 
 
@@ -39,6 +43,27 @@ def _fit(peers: Peers, people: Participants) -> None:
     groups = np.array(people.groups, dtype=np.int64)
     if not np.array_equal(groups, peers.slow.group):
         _SLOW_RANK.with_groups(peers.slow, groups)
+
+
+def _comparable(peers: Peers, people: Participants, closed: ClosedStep) -> Floats:
+    """The ranks' own work; where it is known how much each had to do, under the same load."""
+    width = len(people.ranks)
+    assert closed.own is not None
+    own = _full(closed.own, width)
+    load = next((closed.ranks[name] for name in _LOADS if name in closed.ranks), None)
+    if load is None:
+        return own
+    if peers.expected is None:
+        peers.expected = _EXPECTED.blank(width)
+    elif peers.expected.width < width:
+        wider = _EXPECTED.blank(width)
+        wider.load[: peers.expected.width], wider.work[: peers.expected.width] = (
+            peers.expected.load,
+            peers.expected.work,
+        )
+        wider.both, wider.loads = peers.expected.both, peers.expected.loads
+        peers.expected = wider
+    return _EXPECTED.without_load(peers.expected, own, _full(load, width), np.array(people.groups, dtype=np.int64))
 
 
 def _full(row: Floats, width: int) -> Floats:

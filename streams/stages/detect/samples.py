@@ -9,14 +9,16 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import structs
 
 from detectors.base import Alarm, Floats, grow
 from detectors.sustained import Sustained
 from schemas.signals import Over, signal_named
 from schemas.telemetry import LARGEST, Reading, SampleFrame, is_finite
-from streams.stages.detect import phases, watched
+from streams.stages.detect import counts, exhaustion, phases, watched
 from streams.stages.detect.derive import by_rule
 from streams.stages.detect.episodes import Found, step_at
+from streams.stages.detect.learned import rate_name
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
 
 _FLAG = Sustained(limit=0.5, rows=watched.FLAG_ROWS)
@@ -98,8 +100,13 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
         row = _per_second(known, raw, moment.times) if is_counter else raw
         if np.isfinite(row).any():
             vitals[rate_name(name) if is_counter else name] = by_rule(signal.over, row)
-        if not quiet:
-            yield from _judge(attempt, moment, name, known, _per_entity(moment.entities, signal.over, row))
+        if is_counter and moment.of != "mount" and watched.counts_errors(signal, name):
+            yield from _count(attempt, moment, name, known, quiet)
+        elif not quiet:
+            merged = _per_entity(moment.entities, signal.over, row)
+            if name in watched.RUNS_OUT:
+                yield from _run_out(attempt, moment, name, known, merged)
+            yield from _judge(attempt, moment, name, known, merged)
 
 
 def _is_quiet(attempt: Attempt, moment: Moment) -> bool:
@@ -124,58 +131,6 @@ def _take_busy_power(moment: Moment, vitals: dict[str, Reading]) -> None:
         busy = power[(util >= BUSY_UTIL) & np.isfinite(power)]
         if busy.size:
             vitals["busy_power_watts"] = float(busy.mean())
-
-
-def newly_normal(entities: Entities) -> dict[str, Reading]:
-    """The healthy levels over all entities that were learned, have changed or were forgotten since they were told."""
-    news: dict[str, Reading] = {}
-    for name, known in entities.signals.items():
-        if known.level is None:
-            continue
-        is_counter = signal_named(name).kind == "counter"
-        levels, _ = watched.entity_level_shift(name, is_counter).baseline(known.level)
-        level = by_rule(signal_named(name).over, levels) if np.isfinite(levels).any() else None
-        if known.dropped or (level is not None and level != known.normal):
-            known.normal = news[rate_name(name) if is_counter else name] = level
-            known.dropped = False
-    return news
-
-
-def forget(samples: Samples) -> None:
-    """Learn anew what is normal: the configuration has changed."""
-    for name, known in _signals(samples):
-        if known.level is not None:
-            watched.entity_level_shift(name, signal_named(name).kind == "counter").relearn(known.level)
-            known.dropped = known.dropped or known.normal is not None
-
-
-def end_episodes(samples: Samples) -> None:
-    """The attempt has ended: what is still wrong in the next one is found once more."""
-    for _, known in _signals(samples):
-        if known.level is not None:
-            known.level.direction[:] = 0
-        known.flag = None
-
-
-def freeze(samples: Samples, frozen: bool) -> None:
-    """Stop, or take up again, the learning of what is normal."""
-    for _, known in _signals(samples):
-        if known.level is not None:
-            known.level.frozen[:] = frozen
-
-
-def _signals(samples: Samples) -> Iterator[tuple[str, EntitySignal]]:
-    for entities in samples.kinds.values():
-        yield from entities.signals.items()
-
-
-def rate_name(name: str) -> str:
-    """Name the rate of a counter.
-
-    >>> rate_name("storage_retries_total")
-    'storage_retries_per_second'
-    """
-    return f"{name.removesuffix('_total')}_per_second"
 
 
 def _enrol_frame(entities: Entities, of: str, frame: SampleFrame) -> list[int]:
@@ -261,6 +216,29 @@ def _judge(
             harmless[alarm.series] = True
     if harmless.any():
         detector.relearn(known.level, harmless)
+
+
+def _count(
+    attempt: Attempt, moment: Moment, name: str, known: EntitySignal, quiet: bool
+) -> Iterator[tuple[Alarm, Found]]:
+    """An error counter is judged reporter by reporter: a sum of counters that begin anew is none."""
+    for alarm in counts.judge(name, known, moment.number, moment.rows[name], quiet):
+        entity = moment.entities.entity[alarm.series]
+        found = _found("counter_rate", name, attempt, moment, structs.replace(alarm, series=entity))
+        found.text = counts.sentence(name, alarm, f" of {found.subject}", found.onset_step)
+        yield alarm, found
+
+
+def _run_out(
+    attempt: Attempt, moment: Moment, name: str, known: EntitySignal, row: Floats
+) -> Iterator[tuple[Alarm, Found]]:
+    """Look whether something will be at its end within hours; the detector counts in spans of its own."""
+    for alarm, span in exhaustion.judge(name, known, moment.number * MOMENT_SECONDS, row):
+        moments = {at: int(getattr(alarm, at) * span // MOMENT_SECONDS) for at in ("onset", "index")}
+        found = _found("trend", name, attempt, moment, structs.replace(alarm, **moments))
+        found.numbers = {"seconds_left": alarm.numbers["rows_left"] * span}
+        found.text = exhaustion.sentence(name, found.subject, alarm, span, found.onset_step)
+        yield alarm, found
 
 
 def _found(detector: str, name: str, attempt: Attempt, moment: Moment, alarm: Alarm) -> Found:

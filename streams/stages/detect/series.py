@@ -10,7 +10,7 @@ from detectors.nonfinite import NonFinite, mark
 from schemas.signals import signal_named
 from schemas.telemetry import Reading
 from schemas.wording import amount, step_words
-from streams.stages.detect import watched
+from streams.stages.detect import counts, watched
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.episodes import Found, time_of
 from streams.stages.detect.memory import Attempt, JobSeries
@@ -40,6 +40,7 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[Fin
     yield from _limits(attempt, closed, quiet=explained)
     yield from _spikes(attempt, closed)
     yield from _nonfinite(attempt, closed)
+    yield from counts.watch(attempt, closed, quiet=explained or series.rows <= SETTLING_STEPS)
 
 
 def forget(series: JobSeries) -> None:
@@ -66,6 +67,9 @@ def carry_over(series: JobSeries) -> JobSeries:
     if series.nonfinite is not None:
         series.nonfinite.kind[:] = 0
     series.sustained.clear()
+    for name, count in series.counts.items():
+        if count.signal.counter is not None:
+            watched.counter_rate(name).close(count.signal.counter)
     series.rows = 0
     return series
 

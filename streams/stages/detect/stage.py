@@ -12,6 +12,8 @@ from streams.stages.detect import (
     align,
     clocks,
     fleet,
+    learned,
+    mixture,
     peers,
     phases,
     progress,
@@ -35,6 +37,8 @@ from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
 from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
+_TEACH = ("silence", "trend", "exposure")
+"""Detectors whose findings do not keep levels from being learned."""
 FORGOTTEN_SECONDS = 7 * 86400.0
 """Silence after which a job that has come to rest is no longer remembered."""
 
@@ -134,7 +138,7 @@ class Detect:
         for step in align.close_all(attempt.alignment):
             yield from self._close(memory, attempt, step)
         attempt.ended = time
-        samples.end_episodes(memory.samples)
+        learned.end_episodes(memory.samples)
         for detection in end_all(attempt, attempt.alignment.last_closed, time):
             yield Sent("detections", memory.key, detection)
 
@@ -146,7 +150,7 @@ class Detect:
         elif event.event == "attempt.ended":
             yield from self._end(memory, attempt, event.time)
         elif event.event == "config.changed" or (event.event == "incident.closed" and event.data.get("legitimate")):
-            yield from self._reconfigure(memory, attempt, event.time)
+            yield from self._reconfigure(memory, attempt, event)
         elif event.event == "history.resumed":
             yield from self._resume(memory, attempt, event.time)
 
@@ -164,11 +168,13 @@ class Detect:
                 phases.end(attempt.phases, "checkpoint", event.time)
                 yield from self._follow(memory, attempt, saves.finished(attempt, event))
 
-    def _reconfigure(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
+    def _reconfigure(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         """Something else is normal from now on: what was held against the old level has ended, and nothing else."""
         series.forget(attempt.series)
-        samples.forget(memory.samples)
-        for detection in end_all(attempt, attempt.alignment.last_closed, time, held_against_normal):
+        learned.forget(memory.samples)
+        mixture.reconfigured(attempt, event)
+        gone = [one for one in attempt.active.values() if held_against_normal(one) or mixture.is_outdated(attempt, one)]
+        for detection in end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__):
             yield Sent("detections", memory.key, detection)
 
     def _resume(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
@@ -219,8 +225,8 @@ class Detect:
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
         _freeze(memory, attempt)
-        for finding in (series.watch(attempt, closed, bool(phase)), peers.watch(attempt, closed, bool(phase))):
-            yield from self._follow(memory, attempt, finding)
+        for watch in (series.watch, peers.watch, mixture.watch):
+            yield from self._follow(memory, attempt, watch(attempt, closed, bool(phase)))
         phases.step_closed(attempt.phases, closed.time)
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
@@ -249,7 +255,7 @@ class Detect:
             step=attempt.top_step if attempt.top_step >= 0 else None,
             time=moment.time,
             values=values,
-            normal=samples.newly_normal(moment.entities),
+            normal=learned.newly_normal(moment.entities),
             world_size=attempt.world_size,
             clock=memory.clock,
         )
@@ -258,9 +264,7 @@ class Detect:
     def _follow(
         self, memory: DetectMemory, attempt: Attempt, findings: Iterable[tuple[Alarm, Found]]
     ) -> Iterator[Sent]:
-        if attempt.ended is not None:
-            return  # what a job does that has ended is nobody's trouble
-        for alarm, found in findings:
+        for alarm, found in findings if attempt.ended is None else ():  # what has ended is nobody's trouble
             for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
                 yield Sent("detections", memory.key, detection)
 
@@ -280,13 +284,9 @@ def _is_new_start(record: Telemetry, attempt: Attempt) -> bool:
 
 def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
     """Nothing is learned while anything is wrong."""
-    frozen = any(_is_wrong(detection) for detection in attempt.active.values())
+    frozen = any(detection.detector not in _TEACH for detection in attempt.active.values())
     series.freeze(attempt.series, frozen)
-    samples.freeze(memory.samples, frozen)
-
-
-def _is_wrong(detection: Detection) -> bool:
-    return detection.detector != "silence"
+    learned.freeze(memory.samples, frozen)
 
 
 def _vitals(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: str) -> Vitals:

@@ -3,10 +3,13 @@
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 
+from detectors.counter_rate import CounterRate
 from detectors.level_shift import LevelShift
 from detectors.spike import Spike
 from detectors.sustained import Sustained
+from detectors.trend import Trend
 from schemas.signals import Signal, signal_named
 
 SPIKY = ("loss", "grad_norm", "update_norm")
@@ -15,6 +18,30 @@ FINITE = ("loss", "grad_norm")
 """Signals whose NaN, infinity or absence is a finding."""
 LIMITS = {"loader_share": (0.15, 50), "skipped": (0.5, 10)}
 """Signal -> (limit, steps in a row) of `sustained`; the loader's figures are the brief's."""
+COUNTED = ("duplicate_samples_total", "skipped_samples_total")
+"""Counters that the trainer's frames bring."""
+STEADY_COUNTERS = ("retransmits_total", "storage_retries_total")
+"""Counters that count in health too, at a rate: their rate has a level."""
+
+
+class RunsOut(Struct, frozen=True):
+    """What has an end: the value at it, seconds of a span over which readings are averaged, and how far to look ahead.
+
+    Attributes:
+        spans: from which on it is told, to the end.
+    """
+
+    end: float
+    span_seconds: float
+    spans: int
+
+
+RUNS_OUT = {
+    "memory_available_bytes": RunsOut(end=0.0, span_seconds=60.0, spans=240),
+    "shm_used_share": RunsOut(end=1.0, span_seconds=60.0, spans=240),
+    "space_free_bytes": RunsOut(end=0.0, span_seconds=300.0, spans=144),
+}
+"""Memory is told four hours ahead, and space, which a person has to make, twelve."""
 FLAG_ROWS = 2
 RECONFIGURES = ("tokens", "batch_size", "sequence_length")
 """Schedules whose step to another constant value changes what is normal."""
@@ -25,6 +52,24 @@ def has_level(name: str) -> bool:
     """Tell whether a level shift of a signal is worth looking for."""
     signal = signal_named(name)
     return signal.kind == "gauge" and signal.bad != "none" and name not in _UNLEVEL
+
+
+def counts_errors(signal: Signal, name: str) -> bool:
+    """Tell whether a signal counts what should not happen at all."""
+    return signal.kind == "counter" and signal.bad == "up" and name not in STEADY_COUNTERS
+
+
+@lru_cache(maxsize=256)
+def counter_rate(name: str) -> CounterRate:
+    """The detector for one counter of errors, over any number of reporters."""
+    return CounterRate(floor=signal_named(name).floor)
+
+
+@lru_cache(maxsize=16)
+def trend(name: str) -> Trend:
+    """The detector for what runs out; a row is a span of its own, and forty of them make a slope."""
+    runs_out = RUNS_OUT[name]
+    return Trend(limit=runs_out.end, horizon=runs_out.spans, block=2, blocks=20, worth=0.05)
 
 
 def is_bad(signal: Signal, direction: int) -> bool:

@@ -3,7 +3,6 @@
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
-from streams.stages.detect.signs.exhaustion import Exhaustion
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
 from streams.stages.detect.signs.level_restart import LevelRestart
@@ -12,13 +11,18 @@ from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
 from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.order_repeated import OrderRepeated
+from streams.stages.detect.signs.overdue_save import OverdueSave
+from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_restart import RateRestart
+from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
 from streams.stages.detect.signs.repeat_offender import RepeatOffender
 from streams.stages.detect.signs.returned_gpu import ReturnedGpu
+from streams.stages.detect.signs.save_interval import SaveInterval
 from streams.stages.detect.signs.shared_fault import SharedFault
 from streams.stages.detect.signs.sign import AnySign
+from streams.stages.detect.signs.slowing_saves import SlowingSaves
 from streams.stages.detect.signs.stacks import Stacks
 from streams.stages.detect.signs.unfinished_save import UnfinishedSave
 from streams.stages.detect.signs.zero_reading import ZeroReading
@@ -29,14 +33,18 @@ CATALOGUE: tuple[AnySign, ...] = (
     CollectiveTimeout(),
     UnfinishedSave(),
     IncompleteSave(),
+    OverdueSave(),
+    SlowingSaves(),
+    SaveInterval(),
     Stacks(),
     RecurringStall(),
     RateRestart(),
     LevelRestart(),
     OrderRepeated(),
+    PositionRestart(),
+    Recovery(),
     LossVanished(),
     ZeroReading(),
-    Exhaustion(),
     GaugeXid(),
     ReturnedGpu(),
     MassMissing(),

@@ -6,7 +6,6 @@ from schemas.detection import Detection
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
-from streams.stages.detect.signs.exhaustion import ExhaustionMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
 from streams.stages.detect.signs.level_restart import LevelRestartMemory
@@ -15,12 +14,17 @@ from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
+from streams.stages.detect.signs.overdue_save import OverdueSaveMemory
+from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
+from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
 from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
 from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
+from streams.stages.detect.signs.save_interval import SaveIntervalMemory
 from streams.stages.detect.signs.shared_fault import SharedFaultMemory
+from streams.stages.detect.signs.slowing_saves import SlowingSavesMemory
 from streams.stages.detect.signs.stacks import StacksMemory
 from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
 from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
@@ -40,7 +44,6 @@ class Signs(Struct):
     collective_timeout: CollectiveTimeoutMemory = field(default_factory=CollectiveTimeoutMemory)
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
-    exhaustion: ExhaustionMemory = field(default_factory=ExhaustionMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
     level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
@@ -49,12 +52,17 @@ class Signs(Struct):
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
     order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
+    overdue_save: OverdueSaveMemory = field(default_factory=OverdueSaveMemory)
+    position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
+    recovery: RecoveryMemory = field(default_factory=RecoveryMemory)
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
     repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
     returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
+    save_interval: SaveIntervalMemory = field(default_factory=SaveIntervalMemory)
     shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
+    slowing_saves: SlowingSavesMemory = field(default_factory=SlowingSavesMemory)
     stacks: StacksMemory = field(default_factory=StacksMemory)
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)

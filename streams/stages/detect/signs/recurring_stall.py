@@ -169,21 +169,29 @@ def _begin(memory: RecurringStallMemory, attempt: int) -> None:
 def _remember(memory: RecurringStallMemory, closed: ClosedStep, seconds: float) -> None:
     memory.seconds = [*memory.seconds[1 - WINDOW :], seconds]
     for name in OWN_PARTS:
-        row = closed.ranks.get(name)
-        if row is not None and np.isfinite(row).any():
-            memory.parts[name] = [*memory.parts.get(name, [])[1 - WINDOW :], float(np.nanmax(row))]
+        longest = _longest(closed, name)
+        if longest is not None:
+            memory.parts[name] = [*memory.parts.get(name, [])[1 - WINDOW :], longest]
+
+
+def _longest(closed: ClosedStep, name: str) -> float | None:
+    """The slowest rank's part of a step; where ranks do not tell theirs, what a line of the whole job says."""
+    row = closed.ranks.get(name)
+    if row is None:
+        return closed.job.get(name)
+    return float(np.nanmax(row)) if np.isfinite(row).any() else None
 
 
 def _explaining(memory: RecurringStallMemory, closed: ClosedStep, excess: float) -> tuple[str, Floats | None]:
     """Name the part of the work whose slowest rank explains the excess, and give its row."""
     best, held, found = "", EXPLAINS * excess, None
     for name, usual in memory.parts.items():
-        row = closed.ranks.get(name)
-        if row is None or not np.isfinite(row).any() or not usual:
+        longest = _longest(closed, name)
+        if longest is None or not usual:
             continue
-        more = float(np.nanmax(row)) - float(np.median(usual))
+        more = longest - float(np.median(usual))
         if more >= held:
-            best, held, found = name.removesuffix("_seconds"), more, row
+            best, held, found = name.removesuffix("_seconds"), more, closed.ranks.get(name)
     return best, found
 
 
