@@ -14,6 +14,7 @@ from bench import (
     flood,
     hook_cost,
     hook_share,
+    injected_losses,
     injected_slow_rank,
     line_speed,
     log_speed,
@@ -40,6 +41,7 @@ ON_DATA: dict[str, Callable[[Path], Table]] = {
     "change_points": change_points.run,
     "streaming_anomalies": streaming_anomalies.run,
     "blame": blame.run,
+    "injected_losses": injected_losses.run,
     "injected_slow_rank": injected_slow_rank.run,
 }
 
