@@ -19,6 +19,7 @@ from streams.stages.detect import (
     saves,
     series,
     silence,
+    utilisation,
 )
 from streams.stages.detect.arrival import is_put_away
 from streams.stages.detect.attempt import start
@@ -214,8 +215,7 @@ class Detect:
     def _close(self, memory: DetectMemory, attempt: Attempt, step: OpenStep) -> Iterator[Sent]:
         previous = attempt.moments.steps[-1] if attempt.moments.steps else step.step - 1
         closed = derive(step, attempt.participants, attempt.alignment.last_time, max(1, step.step - previous))
-        begin = attempt.alignment.last_time or closed.time
-        phase = phases.covering(attempt.phases, begin, closed.time)
+        phase = phases.covering(attempt.phases, attempt.alignment.last_time or closed.time, closed.time)
         attempt.alignment.last_time = closed.time
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
@@ -226,6 +226,7 @@ class Detect:
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
         fleet.step(memory.fleet, closed)
+        utilisation.add(attempt, closed)
         yield Sent("vitals", memory.key, _vitals(memory, attempt, closed, phase))
 
     def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
