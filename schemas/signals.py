@@ -95,6 +95,7 @@ _THROUGHPUT = (
     _signal("host_prep_seconds", "s", "throughput", "host", "up", "host work before launch", worth=0.5, floor=0.005),
     _signal("interval_seconds", "s", "throughput", "job", "up", "from the end of one step to the next", worth=0.1, over="max"),
     _signal("mfu", "share", "throughput", "job", "down", "model FLOPs utilisation", worth=0.04),
+    _signal("effective_share", "share", "throughput", "job", "none", "share of the ranks' time in which they computed new steps"),
     _signal("tflops", "TFLOP/s", "throughput", "job", "down", "model TFLOP/s per GPU", worth=0.04, aliases=("TFLOPs",)),
     _signal("bubble_share", "share", "throughput", "config", "up", "pipeline bubble", worth=0.2, floor=0.02),
     _signal("batch_size", "", "throughput", "config", "none", "samples per step", kind="schedule"),

@@ -8,6 +8,7 @@ align      frames of all nodes meet at their step; steps close in order
 phases     legitimate phases and the time they explain
 derive     a closed step becomes the signals of the job and of each rank
 series     level shifts, spikes, limits and non-finite values of the job's signals
+utilisation  how well the GPUs are used
 mixture    the data against their recipe
 peers      the slow rank among its peers
 saves      checkpoint pauses

@@ -1,7 +1,7 @@
 """The start of an attempt, and what it takes over from the one before."""
 
 from schemas.telemetry import Event, Telemetry, as_count
-from streams.stages.detect import mixture, series
+from streams.stages.detect import mixture, series, utilisation
 from streams.stages.detect.memory import Attempt, Heritage
 from streams.stages.detect.participants import enrol, moved, take_over
 
@@ -60,6 +60,8 @@ def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
         total_steps=as_count(data.get("total_steps")) or 0,
     )
     attempt.mixture.recipe = mixture.recipe_of(event)
+    attempt.model = utilisation.model_of(event)
+    attempt.trained_before = -1 if before is None else max(before.top_step, before.trained_before)
     placement = data.get("placement")
     for place in placement if isinstance(placement, list) else []:
         rank = as_count(place.get("rank")) if isinstance(place, dict) else None

@@ -201,6 +201,13 @@ class Mixture(Struct):
     bad: ExposureMemory | None = None
 
 
+class Model(Struct):
+    """What the model takes, as the launcher says: FLOPs per token, and one GPU's peak per second; 0 = not known."""
+
+    flops_per_token: float = 0.0
+    peak_flops: float = 0.0
+
+
 class Peers(Struct):
     """What is known of every rank's own work: a slow average of it and of its parts, one array each, shape (ranks,)."""
 
@@ -289,6 +296,7 @@ class Attempt(Struct):
         heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
         age: seconds without progress that weigh, as last looked at: they only grow until there is progress.
+        trained_before: the last step that an earlier attempt has trained: up to it, training is done again.
         settled: Unix seconds at which the first steps, which teach nothing, had ended; None before.
     """
 
@@ -305,6 +313,8 @@ class Attempt(Struct):
     peers: Peers = field(default_factory=Peers)
     saves: Saves = field(default_factory=Saves)
     mixture: Mixture = field(default_factory=Mixture)
+    model: Model = field(default_factory=Model)
+    trained_before: int = -1
     progress: float | None = None
     top_step: int = -1
     age: float = 0.0

@@ -22,6 +22,7 @@ from streams.stages.detect import (
     series,
     silence,
     spinning,
+    utilisation,
     vitals,
     whereabouts,
 )
@@ -220,8 +221,7 @@ class Detect:
         previous = attempt.moments.steps[-1] if attempt.moments.steps else step.step - 1
         width, steps = len(attempt.participants.ranks), max(1, step.step - previous)
         closed = derive(step, width, attempt.alignment.last_time, steps)
-        begin = attempt.alignment.last_time or closed.time
-        phase = phases.covering(attempt.phases, begin, closed.time)
+        phase = phases.covering(attempt.phases, attempt.alignment.last_time or closed.time, closed.time)
         attempt.alignment.last_time = closed.time
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
@@ -232,6 +232,7 @@ class Detect:
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
         fleet.step(memory.fleet, closed)
+        utilisation.add(attempt, closed)
         yield Sent("vitals", memory.key, vitals.of_step(memory, attempt, closed, phase))
 
     def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
