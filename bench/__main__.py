@@ -17,6 +17,7 @@ from bench import (
     injected_slow_rank,
     line_speed,
     log_speed,
+    quiet_days,
     step_times,
     streaming_anomalies,
     verdicts,
@@ -31,6 +32,7 @@ ALONE: dict[str, Callable[[], Table]] = {
     "log_speed": log_speed.run,
     "detector_speed": detector_speed.run,
     "verdicts": verdicts.run,
+    "quiet_days": quiet_days.run,
     "flood": flood.run,
     "delay_bound": delay_bound.run,
 }
