@@ -18,6 +18,7 @@ from bench import (
     injected_slow_rank,
     line_speed,
     log_speed,
+    quiet_days,
     step_times,
     streaming_anomalies,
     verdicts,
@@ -32,6 +33,7 @@ ALONE: dict[str, Callable[[], Table]] = {
     "log_speed": log_speed.run,
     "detector_speed": detector_speed.run,
     "verdicts": verdicts.run,
+    "quiet_days": quiet_days.run,
     "flood": flood.run,
     "delay_bound": delay_bound.run,
 }

@@ -79,7 +79,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
     blamed = tuple(one for one in diagnosis.suspects if one.score >= diagnosis.cause.blamed_share)
     ranks, nodes, gpus = _culprits(blamed, facts)
     case.part_of = fleet.followed_by(memory, case, diagnosis.cause)
-    everyone = tuple(sorted(memory.rank_nodes))
+    everyone = tuple(sorted(facts.rank_nodes))
     legitimate = case.legitimate
     return Incident(
         id=case.id,
@@ -105,7 +105,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         suspects=diagnosis.suspects,
         affected=Affected(
             ranks=tuple(rank for rank in everyone if rank not in ranks),
-            nodes=tuple(sorted(set(memory.rank_nodes.values()) - set(nodes))),
+            nodes=tuple(sorted(set(facts.rank_nodes.values()) - set(nodes))),
             jobs=_jobs(memory, facts),
         ),
         causes=diagnosis.ranked,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from playbooks.cause import Cause, comes_back
 from playbooks.clues import is_event
 from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
-from playbooks.facts import Facts, frozen_normals
+from playbooks.facts import Facts, frozen_normals, levels_before
 from schemas.detection import Detection
 from schemas.ids import derived_id
 from schemas.telemetry import Event
@@ -105,7 +105,8 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
             events.append(finding)
     onsets = [one.onset_time for one in detections] + [one.time for one in events]
     counts: dict[str, int] = {}
-    for node in memory.rank_nodes.values():
+    placement = memory.placement(case.began_in if case else None)
+    for node in placement.nodes.values():
         counts[node] = counts.get(node, 0) + 1
     return Facts(
         seed=_seed(case),
@@ -113,11 +114,12 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
         events=tuple(sorted(events, key=lambda one: (one.time, one.node, one.seq))),
         tracks=memory.tracks,
         normals=case.normals if case else {},
+        before=case.before if case else {},
         onset_time=min(onsets, default=0.0),
         end_time=case.end_time if case and case.end_time is not None else float("inf"),
         node_ranks=counts,
-        rank_nodes=memory.rank_nodes,
-        rank_gpus=memory.rank_gpus,
+        rank_nodes=placement.nodes,
+        rank_gpus=placement.gpus,
     )
 
 
@@ -212,10 +214,21 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
         onset_time=_onset(finding),
         opened_time=finding.time,
         normals=frozen_normals(memory.tracks, _onset(finding)),
+        before=levels_before(memory.tracks, _onset(finding)),
+        began_in=_ran_in(memory, finding),
     )
     memory.cases[case.id] = case
     cost.begin(memory, case)
     return case
+
+
+def _ran_in(memory: CorrelateMemory, finding: Finding) -> int:
+    """The attempt a finding is about: what failed may be told when the next attempt has begun, somewhere else."""
+    if isinstance(finding, Detection) and finding.ranks and finding.nodes:
+        for attempt, place in sorted(memory.placements.items(), reverse=True):
+            if all(place.nodes.get(rank) in finding.nodes for rank in finding.ranks):
+                return attempt
+    return finding.attempt or memory.attempt
 
 
 def _join(memory: CorrelateMemory, case: Case, finding: Finding) -> None:

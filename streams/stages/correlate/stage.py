@@ -13,10 +13,11 @@ from schemas.topics import Record
 from streams.stages.correlate import cost, fleet, life, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, look_soon, settle
-from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
+from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory, Placement
 from streams.stages.stage import Sent
 
 KEPT_SAVES = 64
+KEPT_PLACEMENTS = 4
 
 
 class Correlate:
@@ -121,13 +122,14 @@ def _start(memory: CorrelateMemory, event: Event) -> None:
     """Another attempt: other places, and steps that may start again further back."""
     memory.attempt, memory.ended = event.attempt, False
     memory.step = memory.step_time = None
-    memory.rank_nodes, memory.rank_gpus = {}, {}
+    here = Placement()
+    memory.placements = dict([*memory.placements.items(), (event.attempt, here)][-KEPT_PLACEMENTS:])
     placement = event.data.get("placement")
     for place in placement if isinstance(placement, list) else []:
         rank = as_count(place.get("rank")) if isinstance(place, dict) else None
         if rank is not None:
-            memory.rank_nodes[rank] = str(place.get("node", ""))
-            memory.rank_gpus[rank] = str(place.get("gpu", ""))
+            here.nodes[rank] = str(place.get("node", ""))
+            here.gpus[rank] = str(place.get("gpu", ""))
 
 
 def _end(memory: CorrelateMemory, event: Event) -> None:
