@@ -17,8 +17,10 @@ def begin(record: Telemetry, before: Attempt | None) -> Attempt:
     """
     if not (isinstance(record, Event) and record.event == "attempt.started"):
         fresh = Attempt(number=record.attempt)
-        fresh.series.dropped = series.told_before(before.series) if before is not None else []
-        fresh.heritage = Heritage(before.fingerprint, before.world_size, before.series) if before is not None else None
+        if before is not None:
+            fresh.series.dropped = series.told_before(before.series)
+            fresh.trained_before = _trained(before)
+            fresh.heritage = Heritage(before.fingerprint, before.world_size, before.series, fresh.trained_before)
         return fresh
     if before is not None and is_overtaken(record, before):
         return _told_late(record, before)
@@ -61,7 +63,7 @@ def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
     )
     attempt.mixture.recipe = mixture.recipe_of(event)
     attempt.model = utilisation.model_of(event)
-    attempt.trained_before = -1 if before is None else max(before.top_step, before.trained_before)
+    attempt.trained_before = -1 if before is None else _trained(before)
     placement = data.get("placement")
     for place in placement if isinstance(placement, list) else []:
         rank = as_count(place.get("rank")) if isinstance(place, dict) else None
@@ -82,3 +84,8 @@ def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
 def same_configuration(before: Attempt | Heritage, after: Attempt) -> bool:
     """Tell whether what was normal before can be expected again."""
     return bool(after.fingerprint) and (before.fingerprint, before.world_size) == (after.fingerprint, after.world_size)
+
+
+def _trained(before: Attempt | Heritage) -> int:
+    """The last step that has been trained so far."""
+    return max(before.top_step, before.trained_before) if isinstance(before, Attempt) else before.trained_before

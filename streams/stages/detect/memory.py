@@ -285,6 +285,7 @@ class Heritage(Struct):
     fingerprint: str
     world_size: int
     series: JobSeries
+    trained_before: int = -1
 
 
 class Attempt(Struct):
