@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.telemetry import StepFrame
 from streams.stages.detect import align
-from streams.stages.detect.memory import Alignment, OpenStep
+from streams.stages.detect.open_steps import Alignment, OpenStep
 
 LATENESS = 10.0
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from schemas.telemetry import Reading, StepFrame
 from streams.stages.detect.derive import ClosedStep, derive
-from streams.stages.detect.memory import OpenStep, Participants
+from streams.stages.detect.open_steps import OpenStep, Participants
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.parts import part_of
 

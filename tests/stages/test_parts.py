@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.telemetry import Reading, StepFrame
-from streams.stages.detect.memory import Participants
+from streams.stages.detect.open_steps import Participants
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.parts import part_of, rows_of
 

@@ -9,7 +9,7 @@ steps in a row is no longer waited for.
 from collections.abc import Iterator
 
 from schemas.telemetry import StepFrame
-from streams.stages.detect.memory import Alignment, FrameSource, OpenStep
+from streams.stages.detect.open_steps import Alignment, FrameSource, OpenStep
 from streams.stages.detect.parts import part_of
 
 PATIENCE = 5

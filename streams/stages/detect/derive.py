@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from detectors.base import Floats
 from schemas.signals import Over, signal_named
 from schemas.telemetry import LARGEST, Reading, is_finite
-from streams.stages.detect.memory import OpenStep, StepPart
+from streams.stages.detect.open_steps import OpenStep, StepPart
 from streams.stages.detect.parts import rows_of
 
 OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")

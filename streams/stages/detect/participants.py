@@ -3,7 +3,7 @@
 from array import array
 
 from schemas.telemetry import StepFrame
-from streams.stages.detect.memory import Participants, Seats
+from streams.stages.detect.open_steps import Participants, Seats
 
 
 def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group: int = 0) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from detectors.base import Floats, Ints
 from schemas.telemetry import LARGEST, Reading, StepFrame
-from streams.stages.detect.memory import StepPart
+from streams.stages.detect.open_steps import StepPart
 
 
 def part_of(frame: StepFrame, places: bytes) -> StepPart:

@@ -10,7 +10,8 @@ from detectors.slow_rank import SlowRank
 from schemas.wording import amount, step_words
 from streams.stages.detect.derive import OWN_PARTS, ClosedStep
 from streams.stages.detect.episodes import Found, time_of
-from streams.stages.detect.memory import Attempt, Participants, Peers
+from streams.stages.detect.memory import Attempt, Peers
+from streams.stages.detect.open_steps import Participants
 
 _SLOW_RANK = SlowRank()
 _EXPECTED = ExpectedWork()

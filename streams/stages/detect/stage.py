@@ -31,7 +31,8 @@ from streams.stages.detect.attempt import begin, is_overtaken
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
 from streams.stages.detect.job_memory import DetectMemory
-from streams.stages.detect.memory import Attempt, Entities, OpenStep
+from streams.stages.detect.memory import Attempt, Entities
+from streams.stages.detect.open_steps import OpenStep
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.repeats import is_repeated
 from streams.stages.detect.signs import watch as signs
