@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from bench.command import main_on
 from bench.peers import online_alarms, river
 from bench.replicates import Group, groups
 from bench.table import Table
-from detectors.base import Floats
+from detectors.base import Flags, Floats
 from detectors.robust import median
 from schemas.signals import signal_named
 from streams.detecting import Series, detect
@@ -80,20 +81,35 @@ def simple_rule(times: float, group: Group) -> Rows:
     return {run: np.flatnonzero(group.steps[:, at] > times * past[:, at]).tolist() for at, run in enumerate(group.runs)}
 
 
-def stalls(some: list[Group], alarms: Alarms, told: bool) -> Tally:
-    """Hold alarms against the stalls on which replicates agree; `told` takes planned steps for announced."""
+def stalls(some: list[Group], alarms: Alarms, told: bool, after: int = 0) -> Tally:
+    """Hold alarms against the stalls on which replicates agree.
+
+    Args:
+        some: groups of one kind.
+        alarms: what alarmed.
+        told: planned steps are taken for announced: they neither count nor cost.
+        after: and so many steps after each of them.
+    """
     tally = Tally()
     for group in some:
         raised = alarms(group)
+        announced = _announced(group.planned, after) if told else np.zeros_like(group.planned)
         for place, run in enumerate(group.runs):
             tally.rows += int(np.count_nonzero(~np.isnan(group.steps[:, place])))
-            there = [one for one in group.stalls[run] if not (told and group.planned[one[0] : one[0] + one[1]].any())]
-            rows = [row for row in raised[run] if not (told and group.planned[row])]
+            there = [one for one in group.stalls[run] if not announced[one[0] : one[0] + one[1]].any()]
+            rows = [row for row in raised[run] if not announced[row]]
             found = {one for one in there for row in rows if one[0] - NEAR <= row <= one[0] + one[1] + NEAR}
             tally.there += len(there)
             tally.found += len(found)
             tally.false += _false(rows, [*((s - NEAR, s + n + NEAR) for s, n in there), *_slow(group, run)])
     return tally
+
+
+def _announced(planned: Flags, after: int) -> Flags:
+    announced = planned.copy()
+    for later in range(1, after + 1):
+        announced[later:] |= planned[:-later]
+    return announced
 
 
 def _slow(group: Group, run: int) -> list[tuple[int, int]]:
@@ -153,12 +169,11 @@ def run(data: Path) -> Table:
     every = groups(data / "nanogpt-speedrun")
     stall = ours("slow_step", "step_seconds", "steps")
     rows = []
+    tracks = (("told", True, 0), ("told, with the step after a planned one", True, 1), ("blind", False, 0))
+    methods = {"detect": stall, "1.2 × median of 30": partial(simple_rule, 1.2)}
     for kind, some in (("flat", [g for g in every if not g.periodic]), ("periodic", [g for g in every if g.periodic])):
-        for track in ("told", "blind") if some else ():
-            told = track == "told"
-            rows.append(_row(f"stalls, {track}, {kind}", "detect", stalls(some, stall, told)))
-            rule = partial(simple_rule, 1.2)
-            rows.append(_row(f"stalls, {track}, {kind}", "1.2 × median of 30", stalls(some, rule, told)))
+        for (track, told, after), (method, alarms) in product(tracks if some else (), methods.items()):
+            rows.append(_row(f"stalls, {track}, {kind}", method, stalls(some, alarms, told, after)))
     rows.append(_row("level shifts", "detect", shifts(every, ours("level_shift", "step_seconds", "steps"))))
     for name in ("ADWIN", "PageHinkley"):
         made = river("drift", name)

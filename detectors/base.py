@@ -95,7 +95,7 @@ def check_row(memory: Memory, row: Floats) -> Floats:
     row = np.asarray(row, dtype=np.float64)
     if row.shape != (memory.width,):
         raise ValueError(f"row: shape ({memory.width},) expected, not {row.shape}")
-    if np.isinf(row).any():
+    if np.count_nonzero(np.isinf(row)):
         raise ValueError("row: infinite values belong to the detector `nonfinite`")
     return row
 

@@ -1,16 +1,25 @@
 """The last rows of every rank's own work, held against what its peers needed for the same row."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from detectors.base import Floats, Ints, Memory
-from detectors.peers import among_peers, whole_row
+from detectors.peers import Whole, among_peers, whole_row
 from detectors.robust import latest_columns
 
 APART = -1
 """Group of a rank that is not compared."""
+
+
+@lru_cache(maxsize=64)
+def everybody(width: int) -> Ints:
+    """Give the indices of all ranks, not to be written to."""
+    every = np.arange(width)
+    every.setflags(write=False)
+    return every
 
 
 class OwnWorkMemory(Memory):
@@ -60,44 +69,50 @@ class OwnWork:
         """Keep a row of seconds, and give the ranks that it judges: they worked, and enough of their peers did."""
         whole = whole_row(row, memory.group, self.peers, APART)
         if whole is not None:
-            every = slice(None)
-            kept = (row, whole.in_row(whole.values / whole.median), whole.in_row(whole.saving))
-            self._keep_row(memory, index, every, kept)
-            return np.arange(row.size)
+            return self._keep_whole(memory, index, row, whole)
         row = np.where(row > 0, row, np.nan)
         peers = among_peers(row, memory.group)
         judged = np.flatnonzero((row > 0) & (memory.group != APART) & (peers.reporting >= self.peers))
         own = row[judged]
         with np.errstate(over="ignore"):  # next to no work saves nothing
             saving = np.maximum(1 - peers.rest[judged] / own, 0.0)
-        self._keep_row(memory, index, judged, (own, own / peers.median[judged], saving))
+        place = judged, memory.pushed[judged] % self.held
+        memory.seconds[place], memory.ratio[place] = own, own / peers.median[judged]
+        memory.saving[place], memory.rows[place] = saving, index
+        memory.pushed[judged] += 1
         return judged
 
-    def _keep_row(
-        self, memory: OwnWorkMemory, index: int, chosen: slice | Ints, kept: tuple[Floats, Floats, Floats]
-    ) -> None:
-        place = self._place(memory, chosen)
-        memory.seconds[place], memory.ratio[place], memory.saving[place] = kept
+    def _keep_whole(self, memory: OwnWorkMemory, index: int, row: Floats, whole: Whole) -> Ints:
+        """Keep a row of all ranks; where all stand at one place in their rings, that is one column."""
+        column = self._column(memory)
+        every = everybody(row.size)
+        place = (slice(None), column) if column >= 0 else (every, memory.pushed % self.held)
+        memory.seconds[place] = row
+        memory.ratio[place] = whole.in_row(whole.values / whole.median)
+        memory.saving[place] = 0.0
+        memory.saving[whole.slowest, column if column >= 0 else place[1][whole.slowest]] = whole.saving
         memory.rows[place] = index
-        memory.pushed[chosen] += 1
+        memory.pushed += 1
+        return every
 
     def in_and_out(self, memory: OwnWorkMemory, window: int) -> tuple[Floats, Floats]:
         """Give each rank's newest ratio, and the one that has just left its last `window` rows; NaN where none has.
 
         The ring holds more than the window, or the row that left is gone.
         """
-        place = self._place(memory, slice(None), -1)
-        if isinstance(place[1], int):
-            return memory.ratio[place], memory.ratio[:, (place[1] - window) % self.held]
-        return memory.ratio[place], memory.ratio[place[0], (place[1] - window) % self.held]
+        column = self._column(memory)
+        if column >= 0:
+            return memory.ratio[:, column - 1], memory.ratio[:, (column - 1 - window) % self.held]
+        newest = memory.pushed - 1
+        every = everybody(newest.size)
+        return memory.ratio[every, newest % self.held], memory.ratio[every, (newest - window) % self.held]
 
-    def _place(self, memory: OwnWorkMemory, chosen: slice | Ints, ahead: int = 0) -> tuple[slice | Ints, int | Ints]:
-        """Give the places in a ring of the row to come, or of one before it; one column where all stand together."""
+    def _column(self, memory: OwnWorkMemory) -> int:
+        """Give the one place of the row to come in the rings of all ranks; -1 where they stand apart."""
         pushed = memory.pushed
-        if isinstance(chosen, slice) and pushed.size > 0 and bool((pushed == pushed[0]).all()):
-            return slice(None), int(pushed[0] + ahead) % self.held
-        series = np.arange(pushed.size)[chosen]
-        return series, (pushed[series] + ahead) % self.held
+        if pushed.size and not np.count_nonzero(pushed != pushed[0]):
+            return int(pushed[0]) % self.held
+        return -1
 
     def ratios(self, memory: OwnWorkMemory, count: int) -> Floats:
         """Give the last ratios of all ranks, shape (ranks, count), oldest first; NaN where a rank has fewer."""

@@ -43,7 +43,16 @@ def median(values: Floats) -> Floats:
     >>> median(np.array([[1.0, np.nan, 2.0, 100.0]])).tolist()
     [2.0]
     """
-    return quantiles(values, (0.5,))[0]
+    if not values.shape[-1]:
+        return quantiles(values, (0.5,))[0]
+    ordered = np.array(values, order="C")
+    ordered.sort(axis=-1)  # faster than a partition, whose branches nobody can foresee
+    if not (np.isfinite(ordered[..., -1]).all() and np.isfinite(ordered[..., 0]).all()):
+        return quantiles(values, (0.5,))[0]
+    low, high = (values.shape[-1] - 1) // 2, values.shape[-1] // 2
+    below: Floats = ordered[..., low]
+    middle: Floats = below + (ordered[..., high] - below) * (0.5 * (high - low))
+    return middle
 
 
 def centre_and_mad(values: Floats) -> tuple[Floats, Floats]:

@@ -175,8 +175,8 @@ class SlowRank:
             return []
         memory.waited += 1
         self._count(memory, judged)
-        followed, watched = (judged[memory.alarmed[judged]], judged) if memory.alarmed.any() else (judged[:0], judged)
-        watched = watched[~memory.alarmed[watched]] if followed.size else watched
+        followed = judged[memory.alarmed[judged]] if np.count_nonzero(memory.alarmed) else judged[:0]
+        watched = judged[~memory.alarmed[judged]] if followed.size else judged
         alarms = []
         for look in self._looks(memory, watched):
             for rank in self._accused(memory, look, watched):
@@ -187,17 +187,17 @@ class SlowRank:
     def _count(self, memory: SlowRankMemory, judged: Ints) -> None:
         """Keep count of the slow rows in the last `window` of each rank that was judged."""
         newest, gone = self.work.in_and_out(memory, self.window)
-        if judged.size == memory.width:
-            memory.often += newest > self.ratio
-            memory.often -= gone > self.ratio
-        else:
-            now = (newest > self.ratio).astype(np.int64) - (gone > self.ratio)
-            memory.often[judged] += now[judged]
+        if newest.max(initial=0.0) <= self.ratio and gone.max(initial=0.0) <= self.ratio:
+            return  # nobody was slow, and all have both rows: a NaN is not less
+        now = (newest > self.ratio).astype(np.int64) - (gone > self.ratio)
+        whole = slice(None) if judged.size == memory.width else judged
+        memory.often[whole] += now[whole]
 
     def _looks(self, memory: SlowRankMemory, watched: Ints) -> Iterator[_Look]:
         """Look at the last rows for what is plainly slow; now and then at more of them for what is slightly slow."""
-        often = memory.often > self.share * self.window
-        if often.any() and often[watched].any():
+        most = self.share * self.window
+        if memory.often.max() > most and (memory.often[watched] > most).any():
+            often = memory.often > most
             recent = self.work.ratios(memory, self.window)
             _, z = above_peers(memory, median(recent), wider=(self.steady / self.window) ** 0.5)
             yield _Look(self.ratio, recent, often & (z >= self.sigmas), z)

@@ -1,6 +1,8 @@
 """The last rows of every rank's own work."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from detectors.base import Floats
 from detectors.own_work import APART, OwnWork, OwnWorkMemory
@@ -47,3 +49,21 @@ def test_dates_begin_and_end() -> None:
     work.keep(memory, 1, since)
     assert memory.rows[1, work.columns(memory, 1, 8)].tolist() == [6, 7]
     assert np.isfinite(memory.ratio[1]).sum() == 2
+
+
+@given(st.integers(0, 1000), st.sampled_from([(1, 7), (2, 4), (3, 5)]), st.booleans())
+def test_a_whole_row_is_kept_as_one_with_somebody_apart(seed: int, shape: tuple[int, int], mixed: bool) -> None:
+    """The short way of a row in which everybody reports keeps what the long way does, to the last bit."""
+    chance = np.random.default_rng(seed)
+    group = np.repeat(np.arange(shape[0]), shape[1])
+    if mixed:
+        chance.shuffle(group)
+    work = OwnWork(held=4, peers=3)
+    short = OwnWorkMemory(width=group.size, **work.blank(group.size))
+    long = OwnWorkMemory(width=group.size + 1, **work.blank(group.size + 1))
+    short.group[:], long.group[:-1], long.group[-1] = group, group, -1
+    for index in range(6):
+        row = chance.integers(1, 6, group.size).astype(np.float64)
+        assert work.note(short, index, row).tolist() == work.note(long, index, np.append(row, 1.0)).tolist()
+    for name in ("seconds", "ratio", "saving", "rows", "pushed"):
+        np.testing.assert_array_equal(getattr(short, name), getattr(long, name)[:-1])

@@ -67,3 +67,11 @@ def test_the_newest_rows_can_be_left_out() -> None:
 def test_median_of_nothing_is_nothing() -> None:
     """A series without readings has no median."""
     assert np.isnan(median(np.full((1, 4), np.nan))).all()
+
+
+@given(TABLES)
+def test_the_short_way_to_a_median_is_the_long_way(table: Floats) -> None:
+    """Where every reading is there the median is found without counting them, and is the same to the last bit."""
+    np.testing.assert_array_equal(median(table), quantiles(table, (0.5,))[0])
+    whole = np.nan_to_num(table)
+    np.testing.assert_array_equal(median(whole), quantiles(whole, (0.5,))[0])

@@ -78,3 +78,24 @@ def test_parameters_are_checked_when_built(parameter: str, value: float) -> None
     """A parameter out of range is refused by name."""
     with pytest.raises(ValueError, match=f"^{parameter}:"):
         SlowStep(**{parameter: value})  # type: ignore[arg-type]
+
+
+def test_what_is_planned_may_wander_by_a_fiftieth() -> None:
+    """Slow steps at the ends of shards, a few rows early or late, are a plan all the same."""
+    rows = _rows(1000)
+    rows[[188, 379, 566, 755, 944]] *= 2.0
+    assert _raised(rows) == [188]
+
+
+def test_a_planned_step_explains_one_step() -> None:
+    """A second slow step right after a planned one is a stall, and so is one beside it."""
+    rows = _rows(700)
+    rows[[141, 282, 423, 424, 564, 569]] *= 2.0
+    assert _raised(rows) == [141, 424, 569]
+
+
+def test_stalls_in_a_burst_are_no_plan() -> None:
+    """Stalls that come thickly have some distances in common by chance; all are told."""
+    rows = _rows(1000)
+    rows[[642, 715, 719, 796, 804]] *= 3.4
+    assert _raised(rows) == [642, 715, 719, 796, 804]
