@@ -14,9 +14,11 @@ from bench import (
     flood,
     hook_cost,
     hook_share,
+    injected_losses,
     injected_slow_rank,
     line_speed,
     log_speed,
+    quiet_days,
     step_times,
     streaming_anomalies,
     verdicts,
@@ -31,6 +33,7 @@ ALONE: dict[str, Callable[[], Table]] = {
     "log_speed": log_speed.run,
     "detector_speed": detector_speed.run,
     "verdicts": verdicts.run,
+    "quiet_days": quiet_days.run,
     "flood": flood.run,
     "delay_bound": delay_bound.run,
 }
@@ -40,6 +43,7 @@ ON_DATA: dict[str, Callable[[Path], Table]] = {
     "change_points": change_points.run,
     "streaming_anomalies": streaming_anomalies.run,
     "blame": blame.run,
+    "injected_losses": injected_losses.run,
     "injected_slow_rank": injected_slow_rank.run,
 }
 

@@ -34,7 +34,7 @@ SIZED: dict[str, tuple[str, tuple[tuple[float, float], ...]]] = {
     "host_cpu": ("share", ((0.08, 0.06), (0.2, 0.22), (0.3, 0.39))),
 }
 """Scenario -> parameter of its fault, and its values with the slowdown of the job that each of them means."""
-STOPPAGES = ("hang", "telemetry_stops", "node_silent", "memory_leak")
+STOPPAGES = ("hang", "hang_of_a_saving_job", "telemetry_stops", "node_silent", "memory_leak")
 """Faults that show by what no longer comes: nobody can tell before the usual pause has been outgrown."""
 GOAL_STEPS, GOAL_SECONDS = 10, 30.0
 BELIEFS = (0.0, 0.5, 0.7, 0.85, 0.95, 1.01)

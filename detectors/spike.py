@@ -10,6 +10,8 @@ REFRESH = 10
 CALMER = 1.5
 """The newest rows' spread, times this, is believed where it is the smaller: a steep beginning is soon forgotten."""
 SUREST = 100.0
+BEFORE = 5
+"""Healthy rows just before, from which a spike stands out too."""
 
 
 class SpikeMemory(Memory):
@@ -57,8 +59,14 @@ class Spike:
     that falls steeply at first neither alarms nor makes later spikes look small. Rows that are away teach nothing.
     A signal that stays away for good is a shift: after `longest` rows the episode ends and the trend is learned anew.
 
+    Losses have stretches of hard batches, in which a single row far from the trend is nothing new. So a first row that
+    is away must also be sudden, far from the rows just before it; or very far from the trend; or the second in a row.
+
     Args:
-        sigmas: standard deviations from the trend, robust, that make a spike.
+        sigmas: standard deviations from the trend, robust, from which on a row is away.
+        sudden: such deviations from the rows just before (the mean of the last of them and of the one farthest out in
+            the same direction) that make a spike of a row that is away.
+        plain: such deviations from the trend that are a spike whatever came before, at least `sigmas`.
         window: healthy rows from which the spread is learned.
         trend: healthy rows from which the trend is learned, an even number.
         worth: smallest excess worth an alarm, relative to the trend; one number, or one per series.
@@ -87,7 +95,9 @@ class Spike:
 
     def __init__(
         self,
-        sigmas: float = 6.0,
+        sigmas: float = 5.0,
+        sudden: float = 6.1,
+        plain: float = 8.0,
         window: int = 200,
         trend: int = 40,
         worth: float | Floats = 0.1,
@@ -97,13 +107,16 @@ class Spike:
         longest: int = 200,
     ) -> None:
         require(sigmas > 0, "sigmas", "more than 0")
+        require(sudden > 0, "sudden", "more than 0")
+        require(plain >= sigmas, "plain", "at least `sigmas`")
         require(trend >= 4 and trend % 2 == 0, "trend", "an even number of rows, at least 4")
         require(warmup >= 4, "warmup", "at least 4 rows")
         require(window >= warmup, "window", "at least `warmup` rows")
         require(calm >= 1, "calm", "at least 1")
         require(longest >= 1, "longest", "at least 1")
         self.worth, self.floor = per_series("worth", worth), per_series("floor", floor)
-        self.sigmas, self.window, self.trend = sigmas, window, trend
+        self.sigmas, self.sudden, self.plain = sigmas, sudden, plain
+        self.window, self.trend = window, trend
         self.calm, self.warmup, self.longest = calm, warmup, longest
 
     def blank(self, width: int) -> SpikeMemory:
@@ -137,6 +150,8 @@ class Spike:
         limits = np.maximum(self.sigmas * memory.spread, np.maximum(self.worth * np.abs(level), self.floor))
         away = np.abs(residual - memory.centre) > limits  # False where the trend or the spread is not known
         given = ~np.isnan(row)
+        if away.any():
+            away &= (memory.direction != 0) | self._stands_out(memory, row, level, limits)
         self._learn(memory, row, residual, given & ~away)
         if not (away.any() or memory.direction.any()):
             return []
@@ -150,6 +165,17 @@ class Spike:
         older, newer = median(memory.recent.reshape(memory.width, 2, half)).T
         known = memory.seen >= self.trend
         return np.where(known, newer + (newer - older) * (half + 1) / (2 * half), np.nan)
+
+    def _stands_out(self, memory: SpikeMemory, row: Floats, level: Floats, limits: Floats) -> Flags:
+        """Tell whether a row that is away is more than one hard batch among hard ones."""
+        distance = row - level - memory.centre
+        side = np.sign(distance)
+        just = (memory.recent[:, -BEFORE:] - (level + memory.centre)[:, None]) * side[:, None]
+        jump = np.abs(distance) - (just[:, -1] + just.max(axis=1)) / 2
+        second = just[:, -1] > limits
+        return np.asarray(
+            (jump > self.sudden * memory.spread) | (np.abs(distance) > self.plain * memory.spread) | second
+        )
 
     def _learn(self, memory: SpikeMemory, row: Floats, residual: Floats, healthy: Flags) -> None:
         series = np.flatnonzero(healthy)

@@ -36,6 +36,7 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         detector: a finding of that detector, if given on `signal`, explained by one of `parts`.
         direction: up or down; "" for either.
         or_above: with `moved`: it holds as well where the present value is above this, from the first step on.
+        newly: with `value`: what was so before the onset as well says nothing, if it was seen then.
         text: with `event`: an expression that the event's text or error has to fit, case aside.
         whole_node: with `detector`: at least three quarters of the ranks of one node are concerned.
         alone: with `detector`: fewer ranks than that.
@@ -53,6 +54,7 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     direction: Literal["up", "down", ""] = ""
     above: float | None = None
     or_above: float | None = None
+    newly: bool = False
     text: str = ""
     below: float | None = None
     codes: tuple[int, ...] = ()
@@ -75,6 +77,8 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError(f"value {self.value}: one of above and below is expected")
         if self.text and not self.event:
             raise ValueError("text: goes with event")
+        if self.newly and not self.value:
+            raise ValueError("newly: goes with value")
         if self.or_above is not None and not self.moved:
             raise ValueError("or_above: goes with moved")
         try:

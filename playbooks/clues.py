@@ -7,7 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from playbooks.cause import Clue, covers
-from playbooks.facts import Facts, moved_by, present_level
+from playbooks.facts import Facts, level_name, moved_by, present_level
 from schemas.detection import Detection
 from schemas.signals import signal_named
 from schemas.telemetry import Event
@@ -91,6 +91,10 @@ def _value(clue: Clue, facts: Facts) -> Answer:
     limit = clue.above if clue.above is not None else clue.below
     assert limit is not None
     holds = present > limit if clue.above is not None else present < limit
+    before = facts.before.get(level_name(clue.value)) if clue.newly else None
+    if holds and before is not None and (before > limit if clue.above is not None else before < limit):
+        was = f"{clue.value} is {amount(clue.value, present)}, but it was {amount(clue.value, before)} before as well"
+        return Answer(None, was, layer)
     side = "over" if (clue.above is not None) == holds else "under"
     return Answer(holds, f"{clue.value} is {amount(clue.value, present)}, {side} {amount(clue.value, limit)}", layer)
 

@@ -253,8 +253,14 @@ def _culprits(kind: str, source: Detection | Event, facts: Facts) -> list[tuple[
         return [(kind, name) for name in _named(kind, source, facts)]
     if kind in ("gpu", "mount") and source.subject:
         return [(kind, source.subject)]
-    runs_ranks = not facts.rank_nodes or source.node in facts.rank_nodes.values()
-    return [("node", source.node)] if kind in ("gpu", "node") and runs_ranks else []
+    node = place_of(source)
+    runs_ranks = not facts.rank_nodes or node in facts.rank_nodes.values()
+    return [("node", node)] if kind in ("gpu", "node") and runs_ranks else []
+
+
+def place_of(event: Event) -> str:
+    """The node on which something happened: what a job tells its cluster says where it was."""
+    return str(event.data.get("node") or event.node) if event.event == "job.fault" else event.node
 
 
 def _named(kind: str, source: Detection, facts: Facts) -> list[str]:

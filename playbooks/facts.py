@@ -8,6 +8,9 @@ from schemas.detection import Detection
 from schemas.signals import signal_named
 from schemas.telemetry import Event
 
+FEWEST_BEFORE = 3
+"""So many values before an onset tell how it was then."""
+
 
 class Track(Struct):
     """The last values of one signal of the job, oldest first, and its healthy level."""
@@ -27,6 +30,7 @@ class Facts(Struct, kw_only=True):
         tracks: signal -> its last values; counters under the name of their rate.
         onset_time: Unix seconds of the earliest onset.
         normals: healthy levels frozen when the incident was opened; they go before those of the tracks.
+        before: levels before the onset, of the signals that were seen then; frozen likewise.
         end_time: Unix seconds after which values no longer tell of the incident; infinite while it lasts.
         node_ranks: node -> number of ranks on it.
         rank_nodes: rank -> node.
@@ -38,6 +42,7 @@ class Facts(Struct, kw_only=True):
     events: tuple[Event, ...] = ()
     tracks: dict[str, Track] = field(default_factory=dict)
     normals: dict[str, float] = field(default_factory=dict)
+    before: dict[str, float] = field(default_factory=dict)
     onset_time: float = 0.0
     end_time: float = float("inf")
     node_ranks: dict[str, int] = field(default_factory=dict)
@@ -84,6 +89,16 @@ def frozen_normals(tracks: dict[str, Track], onset_time: float) -> dict[str, flo
         elif before:
             normals[name] = statistics.median(before)
     return normals
+
+
+def levels_before(tracks: dict[str, Track], onset_time: float) -> dict[str, float]:
+    """Freeze where signals stood before an onset: the medians of their last values, where there were some."""
+    levels: dict[str, float] = {}
+    for name, track in tracks.items():
+        before = [value for time, value in zip(track.times, track.values, strict=True) if time < onset_time]
+        if len(before) >= FEWEST_BEFORE:
+            levels[name] = statistics.median(before)
+    return levels
 
 
 def moved_by(facts: Facts, signal: str) -> tuple[float, float, int] | None:

@@ -127,8 +127,18 @@ EVENTS = (
         "entity",
     ),
     EventKind("fleet.linked", "a cluster tells a job that an incident is part of a larger one", ("incident",), "incident"),
+    EventKind("fleet.known", "a cluster tells a job that it follows this GPU's fault itself", ("incident", "code"), "gpu"),
+    EventKind("cluster.gpus", "a cluster tells the line without a name which GPUs are its own", ("gpus",), "cluster"),
+    EventKind("job.placed", "a job that names no cluster tells where it runs", ("job", "gpus"), "job"),
+    EventKind("cluster.found", "a job is told to which cluster it belongs", ("cluster",), "cluster"),
     EventKind("agent.dropped", "an agent lost records", ("samples", "events")),
 )
 # fmt: on
+
+MOVES_THE_CLOCK = (
+    *("attempt.", "phase.", "checkpoint.", "config.", "scheduler.", "node.removed", "node.joined", "node.missing"),
+    *("job.incident", "job.summary", "job.placed", "cluster."),
+)
+"""How events begin whose time may move the stream's clock; those read from logs, and those of people, may not."""
 
 BY_NAME = {kind.name: kind for kind in EVENTS}

@@ -4,12 +4,13 @@ Everything that happens is a function of the telemetry of a key in its order of 
 change nothing, a restart invisible, and two runtimes give the same bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from schemas.topics import Record
-from streams.stages.stage import AnyStage, Sent
+from streams.stages.stage import Absorbing, AnyStage, Sent
 from streams.topology import Row
 
 
@@ -42,6 +43,7 @@ class Line:
         for place, row in enumerate(rows):
             for topic in row.reads:
                 self._readers.setdefault(topic, []).append((place, row.stage))
+        self._absorbing = _absorbing(self._readers.get("telemetry", []))
 
     def blank(self, key: str) -> LineMemory:
         """Make the memory of a key that has not been seen yet."""
@@ -51,6 +53,19 @@ class Line:
         """Run one record through all stages; give everything that was said, in order."""
         said: list[Sent] = []
         self._pass_on(memory, 0, (Sent("telemetry", memory.key, record),), said)
+        return said
+
+    def feed_all(self, memory: LineMemory, records: Sequence[Record]) -> list[Sent]:
+        """Run records through all stages, one behind the other; faster than each by itself, and the same."""
+        said: list[Sent] = []
+        at = 0
+        while at < len(records):
+            if self._absorbing is not None:
+                place, stage = self._absorbing
+                at += stage.put_away(memory.stages[place], records, at)
+            if at < len(records):
+                said += self.feed(memory, records[at])
+                at += 1
         return said
 
     def flush(self, memory: LineMemory) -> list[Sent]:
@@ -75,3 +90,10 @@ class Line:
                     if told:
                         said.extend(told)
                         self._pass_on(memory, place + 1, told, said)
+
+
+def _absorbing(readers: list[tuple[int, AnyStage]]) -> tuple[int, Absorbing[Any]] | None:
+    """The one stage that reads telemetry, if it takes many records together (Any: whatever its memory)."""
+    if len(readers) != 1 or not isinstance(readers[0][1], Absorbing):
+        return None
+    return readers[0][0], readers[0][1]

@@ -13,6 +13,11 @@ from streams.agents.finding import Finding, Happening
 
 _MOST_BYTES = 256 << 20
 _RANK = re.compile(r"(\d+)(?:\.\w+)?$")
+_NO_DUMP = (
+    pickle.UnpicklingError, EOFError, AttributeError, ArithmeticError, LookupError, TypeError, MemoryError,
+    RecursionError, ImportError,
+)  # fmt: skip
+"""What reading raises, beside ValueError, where bytes are no dump or half of one."""
 Dump = Any  # what a dump holds: dicts, lists, strings, numbers
 
 
@@ -75,11 +80,9 @@ def read(path: Path) -> Dump:
         ValueError: it is neither, not whole, or holds more than plain data.
     """
     raw = path.read_bytes()
-    if raw[:1] == b"{":
-        return json.loads(raw)
     try:
-        return _PlainOnly(io.BytesIO(raw)).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, KeyError, TypeError, MemoryError) as fault:
+        return json.loads(raw) if raw[:1] == b"{" else _PlainOnly(io.BytesIO(raw)).load()
+    except _NO_DUMP as fault:
         raise ValueError(f"no dump: {fault}") from None
 
 

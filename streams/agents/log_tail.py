@@ -107,7 +107,7 @@ class LogTail:
         if os.fstat(file).st_ino != inode:
             os.close(file)
             return False  # it was put aside just now; the next look finds both
-        place = self._places.get(inode)
+        place = self._places.pop(inode, None)  # numbers are given out again: it is of this file, and of no later one
         self._files[inode] = _Followed(path, file, LogReader(self._zone), place.offset if place else 0)
         return True
 

@@ -1,6 +1,6 @@
 """The memories of all keys of one log, each true at an offset of it. Both runtimes keep theirs so."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -47,20 +47,21 @@ class Memories:
     def feed(self, offset: int, record: Inbound) -> list[Sent]:
         """Run a record through the line; a key that already knows this offset is left alone."""
         if not isinstance(record, Tick):
-            return self._feed(record.job, offset, record)
-        said = [one for key in sorted(self.keys) for one in self._feed(key, offset, record)]
+            return self.feed_job(record.job, offset, (record,))
+        said = [one for key in sorted(self.keys) for one in self.feed_job(key, offset, (record,))]
         for key in [key for key, memory in self.keys.items() if self._line.is_over(memory)]:
             self._forget(key)
         return said
 
-    def _feed(self, key: str, offset: int, record: Inbound) -> list[Sent]:
+    def feed_job(self, key: str, offset: int, records: Sequence[Inbound]) -> list[Sent]:
+        """Run records of one key, that came together, through the line, unless it knows their offset already."""
         if offset <= self._true_at.get(key, NOTHING):
             return []
         memory = self.keys.get(key)
         if memory is None:
             memory = self.keys[key] = self._line.blank(key)
         self._changed.add(key)
-        return self._line.feed(memory, record)
+        return self._line.feed_all(memory, records)
 
     def _forget(self, key: str) -> None:
         """A cluster runs other jobs every day; those of last week are not carried along for ever."""

@@ -1,9 +1,11 @@
 """One partition of the log at work: a message in, what the line says out. It reads and writes nothing by itself."""
 
+from itertools import groupby
+
 from msgspec import Struct, field
 
-from schemas.codec import BadRecord, decode, encode, split
-from schemas.telemetry import Telemetry, Tick
+from schemas.codec import BadRecord, decode_all, encode, split
+from schemas.telemetry import Inbound, Telemetry, Tick
 from streams.dead_letter import dead_letter
 from streams.kafka.message import Message
 from streams.kafka.placing import partition_of
@@ -14,6 +16,7 @@ from streams.stages.stage import Sent
 from streams.stores.store import Snapshot
 
 SOURCE = "telemetry"
+Read = Inbound | BadRecord
 
 
 class Telling(Struct, frozen=True):
@@ -87,23 +90,37 @@ class Partition:
         return list(self._memories.keys)
 
     def _run(self, message: Message, taken: Taken) -> None:
-        for line, raw in enumerate(split(message.body)):
-            taken.records += 1
-            try:
-                record = decode(raw)
-            except BadRecord as fault:
-                taken.rejected += 1
-                letter = dead_letter(fault, f"{SOURCE}/{self.number}", message.offset, line, message.time)
-                taken.said.append(Sent("dead", message.key or SOURCE, letter))
-                continue
-            if not isinstance(record, Tick):
-                if partition_of(record.job, self._of) != self.number:
-                    taken.telemetry.append(Telling(record.job, raw))
-                    continue
-                if self._lost is not None:
-                    taken.said += self._report(self._lost, record, message)
-            taken.said += self._memories.feed(message.offset, record)
+        place = 0
+        for job, run in groupby(decode_all(message.body), key=_job_of):
+            records = list(run)
+            if job is None:
+                self._of_nobody(message, place, records, taken)
+            elif partition_of(job, self._of) != self.number:
+                raw = split(message.body)[place : place + len(records)]
+                taken.telemetry += [Telling(job, one) for one in raw]
+            else:
+                self._of_job(message, job, records, taken)
+            place += len(records)
+        taken.records += place
         self.offset, self.time = message.offset, message.time
+
+    def _of_nobody(self, message: Message, place: int, records: list[Read], taken: Taken) -> None:
+        for line, record in enumerate(records, place):
+            if isinstance(record, BadRecord):
+                taken.rejected += 1
+                letter = dead_letter(record, f"{SOURCE}/{self.number}", message.offset, line, message.time)
+                taken.said.append(Sent("dead", message.key or SOURCE, letter))
+            else:
+                taken.said += self._memories.feed(message.offset, record)
+
+    def _of_job(self, message: Message, job: str, records: list[Read], taken: Taken) -> None:
+        telemetry = [record for record in records if isinstance(record, Telemetry)]
+        if self._lost is None:
+            taken.said += self._memories.feed_job(job, message.offset, telemetry)
+            return
+        for record in telemetry:
+            taken.said += self._report(self._lost, record, message)
+            taken.said += self._memories.feed_job(job, message.offset, (record,))
 
     def _report(self, lost: LostHistory, record: Telemetry, message: Message) -> list[Sent]:
         event = lost.look(record, message.time)
@@ -111,3 +128,7 @@ class Partition:
             return []
         self._reports.append(Telling(record.job, encode(event)))
         return self._memories.feed(message.offset, resumed(event))
+
+
+def _job_of(record: Read) -> str | None:
+    return None if isinstance(record, BadRecord | Tick) else record.job

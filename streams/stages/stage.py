@@ -1,7 +1,7 @@
 """What a stage is: a blank memory, and one step from a record to what it says."""
 
-from collections.abc import Iterable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -51,6 +51,15 @@ class Stage(Protocol[M]):
 
     def is_over(self, memory: M) -> bool:
         """Whether nothing in the memory matters any more, should the key be heard of again."""
+        ...
+
+
+@runtime_checkable
+class Absorbing(Stage[M], Protocol[M]):
+    """A stage to which most records mean nothing at once, and which takes many of them together faster."""
+
+    def put_away(self, memory: M, records: Sequence[Record], at: int) -> int:
+        """Take records from a place on for as long as nothing follows from them; give how many."""
         ...
 
 

@@ -95,3 +95,27 @@ def final(twice: bool) -> dict[str, Any]:  # Any: plain data
             elif sent.topic == "incidents":
                 last[sent.key] = json.loads(encode(sent.record))
     return last
+
+
+def test_an_earlier_attempt_is_told_with_the_machines_it_ran_on() -> None:
+    """A rank that failed is named with its node and GPU of then, although it has been placed elsewhere since."""
+    job = Job()
+    story: Story = [job.started(), *job.run(80), job.event("xid", node="n2", subject="GPU-6", code=79)]
+    story += [job.event("rank.exit", node="n2", rank=6, exit_code=-6), job.event("attempt.ended", reason="failed")]
+    again = job.restarted(step=150, after=3.0)
+    moved = [{"rank": rank, "node": f"n{2 - rank // 4}", "gpu": f"GPU-{(rank + 4) % 8}"} for rank in range(8)]
+    story += [again.started(placement=moved), *again.run(60)]
+    [incident] = incidents_of(story)
+    assert (incident["ranks"], incident["nodes"], incident["gpus"]) == ([6], ["n2"], ["GPU-6"])
+
+
+def test_a_rank_that_exits_is_told_with_the_node_it_ran_on() -> None:
+    """The same where nothing but the rank is known."""
+    job = Job()
+    story: Story = [job.started(), *job.run(80), job.event("rank.exit", node="n2", rank=6, exit_code=-6)]
+    story += [job.event("attempt.ended", reason="failed")]
+    again = job.restarted(step=150, after=12.0)
+    moved = [{"rank": rank, "node": f"n{2 - rank // 4}", "gpu": f"GPU-{(rank + 4) % 8}"} for rank in range(8)]
+    story += [again.started(placement=moved), *again.run(60)]
+    [incident] = incidents_of(story)
+    assert (incident["ranks"], incident["nodes"], incident["gpus"]) == ([6], ["n2"], ["GPU-6"])

@@ -110,6 +110,26 @@ def test_worth_and_floor_by_series() -> None:
         detector.blank(2)
 
 
+def test_one_hard_batch_among_hard_ones_is_no_spike() -> None:
+    """A row that is far from the trend, yet little farther than the rows just before it, is no spike."""
+    rows = _loss(noise=0.1)
+    level = float(np.median(rows[580:600]))
+    rows[600:606] = level + np.array([0.2, -0.1, 0.1, 0.2, 0.25, 0.68])
+    assert _watch(rows) == []
+    rows[600:605] = level
+    assert [a.onset for a in _watch(rows) if a.over] == [605]
+
+
+@pytest.mark.parametrize("steps", [3, 8, 15])
+def test_a_climb_is_found_though_no_row_of_it_is_sudden(steps: int) -> None:
+    """A loss that climbs row by row is found by the second row that is away, well before it is at its top."""
+    rows = _loss()
+    rows[600:] += np.minimum(np.arange(400) + 1, steps) * 1.5 / steps
+    alarms = _watch(rows)
+    assert 600 <= alarms[0].index < 600 + steps
+    assert alarms[0].direction == 1
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.integers(150, 600), st.floats(1.25, 20.0) | st.floats(-1.9, -1.25))
 def test_any_clear_spike_is_found_at_once(seed: int, row: int, excess: float) -> None:
@@ -123,6 +143,8 @@ def test_any_clear_spike_is_found_at_once(seed: int, row: int, excess: float) ->
     "parameters",
     [
         {"sigmas": 0.0},
+        {"sudden": 0.0},
+        {"plain": 1.0},
         {"window": 10},
         {"trend": 7},
         {"worth": -1.0},

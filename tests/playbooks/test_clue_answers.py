@@ -6,7 +6,7 @@ import pytest
 
 from playbooks.cause import Clue
 from playbooks.clues import ask, is_event, is_found
-from playbooks.facts import Facts, frozen_normals, moved_by, present_level
+from playbooks.facts import Facts, frozen_normals, levels_before, moved_by, present_level
 from schemas.detection import Detection
 from schemas.telemetry import Event
 from tests.playbooks.case import ONSET, a_detection, a_track, an_event, facts, slow
@@ -292,3 +292,24 @@ def test_what_kind_of_detection_a_clue_asks_for(clue: Clue, detection: Detection
 def test_what_kind_of_event_a_clue_asks_for(clue: Clue, event: Event, found: bool) -> None:
     """Name and code select."""
     assert is_event(clue, event) is found
+
+
+@pytest.mark.parametrize(
+    ("before", "newly", "holds"),
+    [
+        pytest.param({}, True, True, id="not seen before"),
+        pytest.param({"cpu_util": 0.4}, True, True, id="low before"),
+        pytest.param({"cpu_util": 0.97}, True, None, id="high before"),
+        pytest.param({"cpu_util": 0.97}, False, True, id="high before, which does not matter"),
+    ],
+)
+def test_what_was_so_before_says_nothing(before: dict[str, float], newly: bool, holds: bool | None) -> None:
+    """Busy CPUs explain what began later only where they were not as busy before."""
+    known = facts(tracks={"cpu_util": a_track(0.98, 0.99)}, before=before)
+    assert ask(a_clue(value="cpu_util", above=0.9, newly=newly), known).holds is holds
+
+
+def test_levels_before_an_onset_are_of_some_values() -> None:
+    """One value before the onset may be the last of something else; three tell how it was."""
+    tracks = {"few": a_track(1.0, first=ONSET - 10.0), "some": a_track(1.0, 3.0, 2.0, 9.0, first=ONSET - 30.0)}
+    assert levels_before(tracks, ONSET) == {"some": 2.0}

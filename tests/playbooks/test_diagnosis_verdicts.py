@@ -66,6 +66,16 @@ def test_no_steps_while_the_gpus_work_is_no_hang() -> None:
     assert named(stalled, tracks={"busy_power_watts": a_track(300.0, normal=700.0)}) == "hang"
 
 
+def test_a_loader_that_starves_for_no_reason_that_was_seen() -> None:
+    """Where neither the storage nor the CPUs are seen, neither is blamed; one that is seen at fault is."""
+    share = a_detection("loader_share")
+    assert named(share) == "loader_starved"
+    assert named(share, an_event("storage.error", subject="/data")) == "loader_starved_by_storage"
+    busy = {"cpu_util": a_track(0.98, 0.99)}
+    assert named(share, tracks=busy) == "loader_starved_by_host_cpu"
+    assert named(share, tracks=busy, before={"cpu_util": 0.97}) == "loader_starved"
+
+
 @given(st.permutations((*STORAGE, slow(1), slow(2), an_event("storage.error", subject="/data"))))
 @settings(max_examples=50)
 def test_the_order_of_findings_does_not_matter(findings: list[Detection | Event]) -> None:

@@ -21,7 +21,7 @@ def test_a_row_of_the_events(event: EventKind) -> None:
     assert re.fullmatch(r"[a-z]+(\.[a-z_]+)?", event.name)
     assert len(event.meaning) > 3
     assert len(set(event.fields)) == len(event.fields)
-    assert event.subject in ("", "gpu", "node", "mount", "request", "incident", "job", "entity")
+    assert event.subject in ("", "gpu", "node", "mount", "request", "incident", "job", "cluster", "entity")
     assert EVENT_NAMED[event.name] is event
 
 

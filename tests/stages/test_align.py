@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.telemetry import StepFrame
 from streams.stages.detect import align
-from streams.stages.detect.memory import Alignment, OpenStep
+from streams.stages.detect.open_steps import Alignment, OpenStep
 
 LATENESS = 10.0
 
@@ -33,16 +33,20 @@ class Clocked:
         closed = []
         for one in frames:
             self.now = max(self.now, one.time)
-            self.late += not align.add(self.alignment, one, self.now)
+            self.late += not align.add(self.alignment, one, b"", self.now)
             closed += self._closed(align.close_ready(self.alignment, self.now, LATENESS))
         return closed
+
+    def settle(self) -> None:
+        """Feed ten steps of two nodes, the first three of which have waited for the lateness: all of them close."""
+        self.feed(*(frame(step, node, 0.0 if step < 3 else 10.0) for step in range(10) for node in ("n1", "n2")))
 
     def rest(self) -> list[tuple[int, int]]:
         """Close what is open."""
         return self._closed(align.close_all(self.alignment))
 
     def _closed(self, steps: Iterable[OpenStep]) -> list[tuple[int, int]]:
-        return [(step.step, len(step.frames)) for step in steps]
+        return [(step.step, len(step.parts)) for step in steps]
 
 
 def both(steps: range) -> list[StepFrame]:
@@ -53,22 +57,22 @@ def both(steps: range) -> list[StepFrame]:
 def test_a_complete_step_closes_at_once() -> None:
     """Once the sources are known, a step closes with the last of its frames and not a second later."""
     clocked = Clocked()
-    clocked.feed(*both(range(10)))
+    clocked.settle()
     assert clocked.feed(frame(10, "n1")) == []
     assert clocked.feed(frame(10, "n2")) == [(10, 2)]
 
 
 def test_the_first_steps_wait_for_who_takes_part() -> None:
-    """Before the sources are known, a step closes only when there is a frame two steps later."""
+    """Before the sources are known, a step closes only when the lateness has passed."""
     clocked = Clocked()
-    assert clocked.feed(frame(0, "n1"), frame(0, "n2"), frame(1, "n1")) == []
-    assert clocked.feed(frame(2, "n1")) == [(0, 2)]
+    assert clocked.feed(frame(0, "n1"), frame(1, "n1"), frame(2, "n1"), frame(9, "n1"), frame(0, "n2")) == []
+    assert clocked.feed(frame(10, "n1")) == [(0, 2)]
 
 
 def test_a_missing_frame_is_waited_for_and_then_not() -> None:
     """A step that lacks a frame closes when the lateness has passed, with what it has; so do those behind it."""
     clocked = Clocked()
-    clocked.feed(*both(range(10)))
+    clocked.settle()
     assert clocked.feed(frame(10, "n1"), *both(range(11, 20))) == []
     assert clocked.feed(frame(20, "n1")) == [(10, 1), *((step, 2) for step in range(11, 20))]
     assert clocked.late == 0
@@ -122,7 +126,7 @@ def test_steps_of_a_sparse_job_close_one_by_one() -> None:
 def test_a_gap_in_the_steps_holds_up_for_the_lateness_only() -> None:
     """A step that nobody reports might still come; after the lateness the next one closes without it."""
     clocked = Clocked()
-    clocked.feed(*both(range(10)))
+    clocked.settle()
     assert clocked.feed(*both(range(11, 15))) == []
     assert [step for step, _ in clocked.feed(frame(21, "n1"))] == [11, 12, 13, 14]
 
@@ -130,7 +134,7 @@ def test_a_gap_in_the_steps_holds_up_for_the_lateness_only() -> None:
 def test_a_frame_that_comes_twice_is_one_source() -> None:
     """A frame repeated under another number does not stand in for the other node's."""
     clocked = Clocked()
-    clocked.feed(*both(range(10)))
+    clocked.settle()
     assert clocked.feed(frame(10, "n1"), frame(10, "n1")) == []
 
 

@@ -1,17 +1,15 @@
-"""The short way of a frame leads where the long way leads: the same words, record by record, and the same memory."""
+"""The short way of frames, singly or together, leads where the long way leads: the same words and the same memory."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
 from playbooks.load import load_causes, load_playbooks
 from schemas.codec import decode, encode
-from schemas.telemetry import StepFrame, Tick
 from schemas.topics import Record
 from streams.agents.simulated import simulate
-from streams.line import Line, LineMemory
-from streams.stages.detect.arrival import is_put_away
+from streams.line import Line
 from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from streams.stages.stage import Sent
@@ -26,20 +24,19 @@ class ShortWay(Detect):
 
     taken = 0
 
-    def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
-        """Take one record."""
-        if isinstance(record, StepFrame) and is_put_away(memory, record, self.lateness):
-            self.taken += 1
-            return ()
-        return super().feed(memory, record)
+    def put_away(self, memory: DetectMemory, records: Sequence[Record], at: int) -> int:
+        """Take what leads to nothing."""
+        taken = super().put_away(memory, records, at)
+        self.taken += taken
+        return taken
 
 
 class LongWay(Detect):
     """The stage without its short way."""
 
-    def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
-        """Take one record."""
-        return self._tick(memory, record) if isinstance(record, Tick) else self._record(memory, record)
+    def put_away(self, memory: DetectMemory, records: Sequence[Record], at: int) -> int:  # noqa: ARG002 - takes nothing
+        """Take nothing."""
+        return 0
 
 
 @pytest.mark.parametrize("disorder", [0.0, 40.0])
@@ -59,13 +56,16 @@ def test_both_ways_lead_to_the_same(scenario: str, seed: int, disorder: float) -
     dice = random.Random(seed)
     records = [decode(line.strip()) for line in simulate(scenario, seed, defects=True)][:RECORDS]
     places = sorted(range(len(records)), key=lambda place: place + dice.uniform(0.0, disorder))
-    stage = ShortWay()
-    short, long = line_with(stage), line_with(LongWay())
-    one, other = short.blank("job"), long.blank("job")
-    for place in places:
-        assert told(short, one, records[place]) == told(long, other, records[place])
-    assert [pack(memory) for memory in one.stages] == [pack(memory) for memory in other.stages]
-    assert stage.taken > 0
+    singly, together = ShortWay(), ShortWay()
+    ways = [line_with(stage) for stage in (LongWay(), singly, together)]
+    memories = [line.blank("job") for line in ways]
+    for message in batched((records[place] for place in places), dice):
+        long, short = (
+            words(one for record in message for one in ways[way].feed(memories[way], record)) for way in (0, 1)
+        )
+        assert long == short == words(ways[2].feed_all(memories[2], message))
+    assert len({tuple(pack(stage) for stage in memory.stages) for memory in memories}) == 1
+    assert singly.taken == together.taken > 0
 
 
 def line_with(stage: Detect) -> Line:
@@ -75,6 +75,17 @@ def line_with(stage: Detect) -> Line:
     return Line((Row(stage, reads=detect.reads, writes=detect.writes, key=detect.key), *others))
 
 
-def told(line: Line, memory: LineMemory, record: Record) -> list[bytes]:
-    """What a record leads to."""
-    return [sent.topic.encode() + encode(sent.record) for sent in line.feed(memory, record)]
+def batched(records: Iterable[Record], dice: random.Random) -> Iterator[list[Record]]:
+    """Records as messages hold them: one, or up to fifty."""
+    message: list[Record] = []
+    for record in records:
+        message.append(record)
+        if len(message) >= dice.choice((1, 3, 50)):
+            yield message
+            message = []
+    yield message
+
+
+def words(said: Iterable[Sent]) -> list[bytes]:
+    """What was said, as it is written."""
+    return [sent.topic.encode() + encode(sent.record) for sent in said]

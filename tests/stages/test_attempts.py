@@ -143,7 +143,7 @@ def test_state_dies_with_the_attempt() -> None:
     fed = trained(first)
     fed.feed(first.event("phase.begin", phase="eval"), first.event("checkpoint.begin", step=170))
     again = first.restarted(step=150, nodes=1)
-    fed.feed(again.started(), *again.run(10))
+    fed.feed(again.started(), *again.run(15))
     attempt = fed.memory.attempt
     assert attempt is not None
     assert (attempt.number, attempt.world_size, attempt.participants.ranks) == (2, 4, [0, 1, 2, 3])

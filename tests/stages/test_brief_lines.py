@@ -60,7 +60,7 @@ def test_the_lines_of_the_brief_after_a_learned_hour() -> None:
             lines.append(log_line(len(lines), step, 20, json.dumps(told)))
     whole = replayed(lines)
     [incident] = whole["incidents"]
-    assert incident["cause"] in ("loader_starved_by_storage", "loader_starved_by_host_cpu")
+    assert incident["cause"] == "loader_starved"
     assert 17_960 <= incident["onset_step"] <= 18_140
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from schemas.telemetry import Reading, StepFrame
 from streams.stages.detect.derive import ClosedStep, derive
-from streams.stages.detect.memory import OpenStep, Participants
+from streams.stages.detect.open_steps import OpenStep, Participants
 from streams.stages.detect.participants import enrol_frame
+from streams.stages.detect.parts import part_of
 
 NAN = math.nan
 Values = dict[str, list[Reading]]
@@ -38,9 +39,8 @@ def closed(*frames: StepFrame, enrolled: tuple[int, ...] = (), previous: float =
     people = Participants()
     if enrolled:
         enrol_frame(people, frame(list(enrolled), {}))
-    for one in frames:
-        enrol_frame(people, one)
-    return derive(OpenStep(step=7, opened=1e9, frames=list(frames)), people, previous, steps)
+    parts = [part_of(one, enrol_frame(people, one)) for one in frames]
+    return derive(OpenStep(step=7, opened=1e9, parts=parts), len(people.ranks), previous, steps)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def alerts(body: bytes) -> Iterator[Arrived]:
     """
     try:
         said = _decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise NotReadable(str(fault)) from None
     for alert in said.alerts:
         begin, end = seconds(alert.starts_at), seconds(alert.ends_at)

@@ -8,8 +8,8 @@ from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
 
-_BAR = re.compile(r"(?:^|\D)\d{1,3}%\|?.*?(\d+)/(\d+) \[")
-_LOG = re.compile(r"\{'(?:loss|eval_loss|train_runtime|eval_runtime|grad_norm|train_loss)'.*?\}")
+_BAR = re.compile(r"(?:^|\D)\d{1,3}%\|?.{0,400}?(\d{1,12})/(\d{1,12}) \[")
+_LOG = re.compile(r"\{'(?:loss|eval_loss|train_runtime|eval_runtime|grad_norm|train_loss)'[^}]{0,4000}\}")
 _PAIR = re.compile(r"'(\w+)': *'?([^,}']+)'?")
 _SIGNALS = {
     "loss": "loss",

@@ -8,9 +8,10 @@ from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number, whole
 
-_BAR = re.compile(r"Epoch (\d+):.*?\| *(\d+)/(\d+|\?) \[[^\]]*?(?:([\d.]+)(it/s|s/it))?,? ?((?:[\w ]+=[^,\]]*,? ?)*)\]")
-_PAIR = re.compile(r"([A-Za-z_][\w ./]*)=([^,\]]+)")
-_SAVING = re.compile(r"Epoch \d+, global step (\d+): .*saving model to '([^']*)'")
+_BAR = re.compile(r"Epoch (\d{1,9}):[^\n]{0,400}?\| *(\d{1,12})/(\d{1,12}|\?) \[([^\]]{0,4000})\]")
+_PACE = re.compile(r"(\d[\d.]{0,20})(it/s|s/it)")
+_PAIR = re.compile(r"(?:^|,) *([A-Za-z_][\w ./]{0,80})=([^,]+)")
+_SAVING = re.compile(r"Epoch \d{1,9}, global step (\d{1,16}): .{0,400}?saving model to '([^']{0,4000})'")
 _END = re.compile(r"`?Trainer\.fit`? stopped: (.*)")
 _SIGNALS = {
     "reduced_train_loss": "loss",
@@ -46,7 +47,7 @@ class ProgressBar:
         return [*(self._bar(found, line) if found else []), *saves]
 
     def _bar(self, found: re.Match[str], line: Line) -> Sequence[Finding]:
-        fields = {name.strip(): value.strip() for name, value in _PAIR.findall(found[6] or "")}
+        fields = {name.strip(): value.strip() for name, value in _PAIR.findall(found[4])}
         values: dict[str, Reading] = {
             signal: value
             for name, signal in reversed(_SIGNALS.items())
@@ -58,8 +59,8 @@ class ProgressBar:
         validated = number(fields.get("val_loss", ""))
         if validated is not None and validated != self._validated:
             values["valid_loss"] = self._validated = validated
-        if found[4] and "step_seconds" not in values and (pace := float(found[4])) > 0:
-            values["step_seconds_mean"] = 1 / pace if found[5] == "it/s" else pace
+        if "step_seconds" not in values and (paced := _PACE.search(found[4])) and (pace := float(paced[1])) > 0:
+            values["step_seconds_mean"] = 1 / pace if paced[2] == "it/s" else pace
         return [self._steps.step(step, values, line.time)]
 
     def _step_of(self, found: re.Match[str], fields: dict[str, str]) -> int | None:

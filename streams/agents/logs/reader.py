@@ -19,8 +19,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][
 _GLUED_FORMATS = (Nccl, Kernel)
 _GLUED = ("Watchdog caught", "NVRM: ")
 _SAMPLES_KEPT = 3
-_TRIPPED = (ValueError, ArithmeticError)
-"""What a format raises where a number is none after all, such as `1.2.3`: the line cannot be read."""
+_TRIPPED = (ValueError, ArithmeticError, RecursionError)
+"""What a format raises where a number is none after all, such as `1.2.3`, or where JSON is nested without end."""
 
 
 class LogReader:

@@ -12,6 +12,9 @@ _RENDEZVOUS = re.compile(r"(Timeout \d+s to complete rendezvous)|(RendezvousTime
 _PULSE = re.compile(r"PULSE: (\S+) is (\w+)")
 _ALERT = re.compile(r"\*\*\*ALERT: (\S+) is not RUNNING or SCHEDULED")
 _FIELD = re.compile(r"\b(time|host|rank|exitcode|error_file|traceback) *: (.*)")
+_ENTRY = re.compile(r"\[\d{1,7}\]:\s*$")
+_INSIDE = re.compile(r"^\s|[\]:|)F] {2}|-----|<NO_OTHER_FAILURES>")
+"""What a line of a box has that is neither a field nor a heading: it is indented, also behind a prefix."""
 _NUMBER = re.compile(r"-?\d+")
 _MOST_LINES = 2000
 
@@ -59,16 +62,18 @@ class Torchrun:
         return self._in_box
 
     def goes_on(self, line: Line) -> bool:
-        """Take the lines of the box."""
+        """Take the lines of the box; one that cannot be of it ends it, for a launcher may be killed before its edge."""
         self._lines += 1
         if not self._in_box or self._lines > _MOST_LINES or "=====" in line.text:
             return False
         if "Root Cause (first" in line.text:
             self._root = True
-        elif re.search(r"\[\d+\]:\s*$", line.text):
+        elif _ENTRY.search(line.text):
             self._entries.append((self._root, {}, line))
         elif self._entries and (found := _FIELD.search(line.text)):
             self._entries[-1][1].setdefault(found[1], found[2].strip())
+        else:
+            return _INSIDE.search(line.text) is not None
         return True
 
     def complete(self) -> Sequence[Finding]:

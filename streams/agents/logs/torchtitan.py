@@ -10,8 +10,8 @@ from streams.agents.logs.numbers import number
 
 _STEP = re.compile(r"step: *(\d+) +loss: ")
 _FIELD = re.compile(r"\b(loss|grad_norm|tps|tflops|mfu|memory|validate_loss|lr): *(\S+)")
-_SAVED = re.compile(r"Finished saving the checkpoint.*?in ([\d.]+) seconds")
-_COLLECTED = re.compile(r"\[GC\] .*?([\d.]+) seconds")
+_SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) seconds")
+_COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
 Data = dict[str, str | int | float]
 _SIGNALS = {
     "loss": "loss",

@@ -129,6 +129,13 @@ def hang() -> Scenario:
     return _watched("hang", "Rank 4 never ends step 1,300; GPUs 100 % busy.", Hang(onset=ONSET, rank=4), expect)
 
 
+def hang_of_a_saving_job() -> Scenario:
+    """The same in a job that has announced its saves, so that a pause which nobody announced says more."""
+    expect = Expectation(layers=("unknown", "software", "network"), onset=_NEAR, ranks=(4,))
+    words = "Rank 4 never ends step 1,300; GPUs 100 % busy; the job announces its saves."
+    return _watched("hang_of_a_saving_job", words, Hang(onset=ONSET, rank=4), expect, job=SAVING)
+
+
 def node_silent() -> Scenario:
     """The agent of a node dies; the job goes on."""
     fault = SilentNode(onset=ONSET, node="n02")

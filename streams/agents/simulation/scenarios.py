@@ -22,6 +22,7 @@ _BUILDERS: tuple[Callable[[], Scenario], ...] = (
     fault_scenarios.memory_leak,
     fault_scenarios.xid,
     fault_scenarios.hang,
+    fault_scenarios.hang_of_a_saving_job,
     fault_scenarios.node_silent,
     fault_scenarios.telemetry_stops,
     training_scenarios.nan,

@@ -3,11 +3,13 @@
 from msgspec import structs
 
 from playbooks.cause import UNKNOWN, Cause
-from playbooks.diagnosis import Diagnosis, diagnose
+from playbooks.diagnosis import Diagnosis, diagnose, place_of
 from playbooks.facts import Facts, moved_by
 from schemas.codec import encode
 from schemas.incident import SEVERITIES, Affected, Basis, Incident, Severity, Suspect, Taint
+from schemas.telemetry import is_finite
 from schemas.wording import change
+from streams.stages.correlate import fleet
 from streams.stages.correlate.cost import gpu_seconds
 from streams.stages.correlate.grouping import facts_of
 from streams.stages.correlate.memory import Case, CorrelateMemory
@@ -17,6 +19,8 @@ RETOLD = 1.25
 """GPU hours are told again when they have grown by this factor."""
 SLIGHT = 0.05
 GRAVE = 0.2
+STANDSTILL_SECONDS = 300.0
+"""A standstill that was told early for what the GPUs do is critical once it has lasted as long as any other has to."""
 UNSEEN = ("history.lost",)
 """Events whose words say what could not be seen."""
 
@@ -74,7 +78,8 @@ def _lasting(incident: Incident) -> bytes:
 def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diagnosis, lost: float) -> Incident:
     blamed = tuple(one for one in diagnosis.suspects if one.score >= diagnosis.cause.blamed_share)
     ranks, nodes, gpus = _culprits(blamed, facts)
-    everyone = tuple(sorted(memory.rank_nodes))
+    case.part_of = fleet.followed_by(memory, case, diagnosis.cause)
+    everyone = tuple(sorted(facts.rank_nodes))
     legitimate = case.legitimate
     return Incident(
         id=case.id,
@@ -82,7 +87,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         job=memory.key,
         attempt=case.attempt,
         cluster=memory.cluster,
-        state=case.state,
+        state="closed" if case.part_of else case.state,
         severity="info" if legitimate else _worst(case, _severity(diagnosis.cause, facts)),
         title=_title(diagnosis.cause, facts),
         cause=diagnosis.cause.cause,
@@ -100,8 +105,8 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         suspects=diagnosis.suspects,
         affected=Affected(
             ranks=tuple(rank for rank in everyone if rank not in ranks),
-            nodes=tuple(sorted(set(memory.rank_nodes.values()) - set(nodes))),
-            jobs=(memory.key,),
+            nodes=tuple(sorted(set(facts.rank_nodes.values()) - set(nodes))),
+            jobs=_jobs(memory, facts),
         ),
         causes=diagnosis.ranked,
         evidence=diagnosis.evidence,
@@ -110,9 +115,15 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         gpu_hours_lost=round(lost / 3600.0, 3),
         taint=_taint(memory, case),
         detections=tuple(sorted(case.detections)),
-        linked=case.linked,
+        linked=case.part_of or case.linked,
         acknowledged_by=case.acknowledged_by,
     )
+
+
+def _jobs(memory: CorrelateMemory, facts: Facts) -> tuple[str, ...]:
+    """The jobs that lose time: this one, or those that told their cluster of it."""
+    told = {one.data.get("job") for one in facts.events if one.event in ("job.fault", "job.incident")}
+    return tuple(sorted(one for one in told if isinstance(one, str))) or (memory.key,)
 
 
 def _said_by_person(diagnosis: Diagnosis, case: Case, causes: tuple[Cause, ...]) -> Diagnosis:
@@ -123,7 +134,9 @@ def _said_by_person(diagnosis: Diagnosis, case: Case, causes: tuple[Cause, ...])
 
 def _blind(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
     asked = [one.text for one in diagnosis.evidence if one.status == "unknown" and one.weight == 0.0]
-    return (*asked, *(one.text for one in facts.events if one.event in UNSEEN and one.text))
+    skewed = {one.node: one.data["stamped"] - one.time for one in facts.events if is_finite(one.data.get("stamped"))}
+    wrong = (f"the clock behind the log of {node} is {off:+.0f} s off" for node, off in sorted(skewed.items()))
+    return (*asked, *(one.text for one in facts.events if one.event in UNSEEN and one.text), *wrong)
 
 
 def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
@@ -134,7 +147,7 @@ def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, .
     ranks |= {rank for rank, gpu in facts.rank_gpus.items() if gpu and gpu in gpus}
     ranks |= {rank for rank, node in facts.rank_nodes.items() if node in nodes}
     nodes |= {facts.rank_nodes[rank] for rank in ranks if facts.rank_nodes.get(rank)}
-    nodes |= {event.node for event in facts.events if event.subject and event.subject in gpus}
+    nodes |= {place_of(event) for event in facts.events if event.subject and event.subject in gpus}
     gpus |= {facts.rank_gpus[rank] for rank in ranks if facts.rank_gpus.get(rank)}
     return tuple(sorted(ranks)), tuple(sorted(nodes)), tuple(sorted(gpus))
 
@@ -147,6 +160,8 @@ def _worst(case: Case, severity: Severity) -> Severity:
 
 def _severity(cause: Cause, facts: Facts) -> Severity:
     """That of the cause; lower where the job hardly feels it, higher for the unknown that costs much."""
+    if any(one.part == "spinning" and (one.after or 0.0) < STANDSTILL_SECONDS for one in facts.detections):
+        return min(cause.severity, "error", key=SEVERITIES.index)
     moved = moved_by(facts, "step_seconds")
     if moved is None or moved[0] <= 0:
         return cause.severity

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from playbooks.cause import Cause, comes_back
 from playbooks.clues import is_event
 from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
-from playbooks.facts import Facts, frozen_normals
+from playbooks.facts import Facts, frozen_normals, levels_before
 from schemas.detection import Detection
 from schemas.ids import derived_id
 from schemas.telemetry import Event
@@ -27,7 +27,7 @@ FORGOTTEN_SECONDS = 1800.0
 MOST_EVENTS = 256
 MOST_ALIKE, MOST_TEARDOWN = 64, 8
 """So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
-OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost")
+OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost", "job.fault")
 """Events whose subject is the GPU at fault."""
 LOOK_AGAIN_SECONDS = 30.0
 """A sign that found no place is tried again after this: the leading cause may have become another."""
@@ -39,7 +39,7 @@ def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, ever
     Args:
         memory: of the job.
         causes: the catalogue.
-        hold: seconds a finding waits for others before it may open a case.
+        hold: seconds a finding waits for others, from when it was heard of, before it may open a case.
         everything: the stream has ended, nothing more is coming.
     """
     placed = True
@@ -48,7 +48,7 @@ def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, ever
         for finding in _in_order(memory):
             batch = _alike(memory, finding)
             case = _home(memory, causes, batch)
-            due = everything or memory.clock - finding.time >= hold
+            due = everything or memory.clock >= _heard(memory, finding) + hold
             if case is None and due and opens(causes, finding):
                 case, batch = _open(memory, finding), [finding]
             if case is not None:
@@ -57,21 +57,25 @@ def settle(memory: CorrelateMemory, causes: tuple[Cause, ...], hold: float, ever
                 placed = True
                 break
     _forget(memory)
-    held = [one.time + hold for one in _in_order(memory) if opens(causes, one)]
+    held = [_heard(memory, one) + hold for one in _in_order(memory) if opens(causes, one)]
     memory.settle_at = min([one for one in held if one > memory.clock], default=memory.clock + LOOK_AGAIN_SECONDS)
     memory.settle_at = min(memory.settle_at, memory.clock + LOOK_AGAIN_SECONDS)
 
 
-def look_soon(memory: CorrelateMemory, time: float, hold: float) -> None:
+def look_soon(memory: CorrelateMemory, finding: Finding, hold: float) -> None:
     """Have a newcomer tried at once where there is a case that it may join, else when it may open one.
+
+    What the stream's clock says when a finding is heard of counts, not the finding's own time: of a step that waited
+    for a late frame, and of a clock that is wrong, that is long past.
 
     Args:
         memory: of the job.
-        time: of the newcomer, Unix seconds.
+        finding: the newcomer.
         hold: as for `settle`.
     """
+    memory.heard.setdefault(_identity(finding), max(memory.clock, min(finding.time, memory.clock + hold)))
     may_join = any(case.state in LIVE for case in memory.cases.values())
-    memory.settle_at = 0.0 if may_join else min(memory.settle_at, time + hold)
+    memory.settle_at = 0.0 if may_join else min(memory.settle_at, _heard(memory, finding) + hold)
 
 
 def is_flood(memory: CorrelateMemory, causes: tuple[Cause, ...], event: Event) -> bool:
@@ -101,7 +105,8 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
             events.append(finding)
     onsets = [one.onset_time for one in detections] + [one.time for one in events]
     counts: dict[str, int] = {}
-    for node in memory.rank_nodes.values():
+    placement = memory.placement(case.began_in if case else None)
+    for node in placement.nodes.values():
         counts[node] = counts.get(node, 0) + 1
     return Facts(
         seed=_seed(case),
@@ -109,12 +114,17 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
         events=tuple(sorted(events, key=lambda one: (one.time, one.node, one.seq))),
         tracks=memory.tracks,
         normals=case.normals if case else {},
+        before=case.before if case else {},
         onset_time=min(onsets, default=0.0),
         end_time=case.end_time if case and case.end_time is not None else float("inf"),
         node_ranks=counts,
-        rank_nodes=memory.rank_nodes,
-        rank_gpus=memory.rank_gpus,
+        rank_nodes=placement.nodes,
+        rank_gpus=placement.gpus,
     )
+
+
+def _heard(memory: CorrelateMemory, finding: Finding) -> float:
+    return memory.heard.get(_identity(finding), finding.time)
 
 
 def _in_order(memory: CorrelateMemory) -> list[Finding]:
@@ -204,10 +214,21 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
         onset_time=_onset(finding),
         opened_time=finding.time,
         normals=frozen_normals(memory.tracks, _onset(finding)),
+        before=levels_before(memory.tracks, _onset(finding)),
+        began_in=_ran_in(memory, finding),
     )
     memory.cases[case.id] = case
     cost.begin(memory, case)
     return case
+
+
+def _ran_in(memory: CorrelateMemory, finding: Finding) -> int:
+    """The attempt a finding is about: what failed may be told when the next attempt has begun, somewhere else."""
+    if isinstance(finding, Detection) and finding.ranks and finding.nodes:
+        for attempt, place in sorted(memory.placements.items(), reverse=True):
+            if all(place.nodes.get(rank) in finding.nodes for rank in finding.ranks):
+                return attempt
+    return finding.attempt or memory.attempt
 
 
 def _join(memory: CorrelateMemory, case: Case, finding: Finding) -> None:
@@ -233,6 +254,8 @@ def _forget(memory: CorrelateMemory) -> None:
         if one.end_time is not None and memory.clock - one.end_time > FORGOTTEN_SECONDS:
             del memory.waiting[one.id]
     memory.waiting_events = [one for one in memory.waiting_events if memory.clock - one.time <= FORGOTTEN_SECONDS]
+    if len(memory.heard) > len(memory.waiting) + len(memory.waiting_events):
+        memory.heard = {_identity(one): _heard(memory, one) for one in _in_order(memory)}
 
 
 def _onset(finding: Finding) -> float:
@@ -246,4 +269,5 @@ def _onset_step(memory: CorrelateMemory, finding: Finding) -> int | None:
 def _identity(finding: Finding) -> str:
     if isinstance(finding, Detection):
         return finding.id
-    return derived_id(finding.node, finding.boot, finding.seq, finding.event, finding.time)
+    stamped = finding.data.get("stamped", finding.time)
+    return derived_id(finding.node, finding.boot, finding.seq, finding.event, stamped)

@@ -31,6 +31,9 @@ class Case(Struct):
         reported: cause and culprits as they were last reported to the cluster.
         linked_jobs: incidents of jobs that were told that they are part of this one.
         dead: the attempt has ended, so nothing of it will recover by itself.
+        began_in: attempt of the finding that opened it.
+        before: levels of the job's signals before the onset, frozen likewise; of those that were seen then.
+        part_of: incident of the cluster that tells of the same fault; then this one is told as closed.
     """
 
     id: str
@@ -61,10 +64,26 @@ class Case(Struct):
     unread: int = 0
     reported: str = ""
     linked_jobs: list[str] = field(default_factory=list)
+    began_in: int = 0
+    before: dict[str, float] = field(default_factory=dict)
+    part_of: str = ""
+
+
+class Placement(Struct):
+    """Where the ranks of one attempt ran: rank -> node, and rank -> GPU."""
+
+    nodes: dict[int, str] = field(default_factory=dict)
+    gpus: dict[int, str] = field(default_factory=dict)
 
 
 class CorrelateMemory(Struct):
-    """The whole of it, for one key."""
+    """The whole of it, for one key.
+
+    Attributes:
+        heard: waiting finding -> the stream's clock when it was first heard of.
+        placements: of the last attempts: an incident of an earlier one names machines as they were placed then.
+        followed: GPU and code of its fault -> incident of the cluster that follows it.
+    """
 
     key: str
     cluster: str = "default"
@@ -74,12 +93,18 @@ class CorrelateMemory(Struct):
     step: int | None = None
     step_time: float | None = None
     ended: bool = False
-    rank_nodes: dict[int, str] = field(default_factory=dict)
-    rank_gpus: dict[int, str] = field(default_factory=dict)
+    placements: dict[int, Placement] = field(default_factory=dict)
     tracks: dict[str, Track] = field(default_factory=dict)
     waiting: dict[str, Detection] = field(default_factory=dict)
     waiting_events: list[Event] = field(default_factory=list)
+    heard: dict[str, float] = field(default_factory=dict)
     cases: dict[str, Case] = field(default_factory=dict)
     saves: list[int] = field(default_factory=list)
     settle_at: float = 0.0
     reports: int = 0
+    followed: dict[str, str] = field(default_factory=dict)
+
+    def placement(self, attempt: int | None = None) -> Placement:
+        """Where an attempt ran; of the present one, where none is given or it is not known any more."""
+        here = self.placements.get(self.attempt) or Placement()
+        return here if attempt is None else self.placements.get(attempt) or here

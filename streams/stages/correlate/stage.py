@@ -6,16 +6,18 @@ from playbooks.cause import Cause
 from playbooks.diagnosis import explains, opens
 from schemas.codec import encode
 from schemas.detection import Detection, Vitals
+from schemas.events import MOVES_THE_CLOCK
 from schemas.ids import derived_id
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
 from streams.stages.correlate import cost, fleet, life, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, look_soon, settle
-from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
+from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory, Placement
 from streams.stages.stage import Sent
 
 KEPT_SAVES = 64
+KEPT_PLACEMENTS = 4
 
 
 class Correlate:
@@ -77,6 +79,8 @@ class Correlate:
 
     def _take_event(self, memory: CorrelateMemory, event: Event) -> None:
         memory.cluster = event.cluster
+        moved = event.event.startswith(MOVES_THE_CLOCK)
+        memory.clock = max(memory.clock, event.time) if moved else memory.clock
         match event.event:
             case "attempt.started":
                 _start(memory, event)
@@ -84,14 +88,14 @@ class Correlate:
                 _end(memory, event)
             case "checkpoint.end":
                 _saved(memory, event)
-            case "fleet.linked":
-                fleet.link(memory, event)
+            case "fleet.linked" | "fleet.known" | "cluster.found":
+                fleet.hear(memory, event)
             case "incident.acknowledged" | "incident.closed":
                 _by_person(memory, event)
         is_sign = opens(self.causes, event) or any(explains(cause, event) for cause in self.causes)
-        if is_sign and not is_flood(memory, self.causes, event):
+        if is_sign and not is_flood(memory, self.causes, event) and not fleet.is_told_by_job(memory, event):
             memory.waiting_events.append(event)
-            look_soon(memory, event.time, self.hold)
+            look_soon(memory, event, self.hold)
 
     def _take_detection(self, memory: CorrelateMemory, detection: Detection) -> None:
         memory.clock = max(memory.clock, detection.time, detection.end_time or 0.0)
@@ -101,7 +105,7 @@ class Correlate:
                 case.unread = THINK_AGAIN
                 return
         memory.waiting[detection.id] = detection
-        look_soon(memory, detection.time, self.hold)
+        look_soon(memory, detection, self.hold)
 
 
 def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
@@ -118,13 +122,14 @@ def _start(memory: CorrelateMemory, event: Event) -> None:
     """Another attempt: other places, and steps that may start again further back."""
     memory.attempt, memory.ended = event.attempt, False
     memory.step = memory.step_time = None
-    memory.rank_nodes, memory.rank_gpus = {}, {}
+    here = Placement()
+    memory.placements = dict([*memory.placements.items(), (event.attempt, here)][-KEPT_PLACEMENTS:])
     placement = event.data.get("placement")
     for place in placement if isinstance(placement, list) else []:
         rank = as_count(place.get("rank")) if isinstance(place, dict) else None
         if rank is not None:
-            memory.rank_nodes[rank] = str(place.get("node", ""))
-            memory.rank_gpus[rank] = str(place.get("gpu", ""))
+            here.nodes[rank] = str(place.get("node", ""))
+            here.gpus[rank] = str(place.get("gpu", ""))
 
 
 def _end(memory: CorrelateMemory, event: Event) -> None:

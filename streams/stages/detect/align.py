@@ -2,24 +2,30 @@
 
 A step closes when every source that usually delivers has delivered, or when the allowed lateness has passed on the
 stream's clock since its first frame came; what the frames' own clocks say does not matter, for one of them may be
-wrong. A source that misses five steps in a row is no longer waited for.
+wrong. Who usually delivers is not known at first, so the first steps wait for the lateness. A source that misses five
+steps in a row is no longer waited for.
 """
 
 from collections.abc import Iterator
 
 from schemas.telemetry import StepFrame
-from streams.stages.detect.memory import Alignment, FrameSource, OpenStep
+from streams.stages.detect.open_steps import Alignment, FrameSource, OpenStep
+from streams.stages.detect.parts import part_of
 
 PATIENCE = 5
 LEARNING = 3
 MOST_OPEN = 4096
 
 
-def add(alignment: Alignment, frame: StepFrame, now: float) -> bool:
+def add(alignment: Alignment, frame: StepFrame, places: bytes, now: float) -> bool:
     """Put a frame to its step; False when that step is closed already.
 
     A source that is too late for its step by a few steps was not waited for, being new or back from an absence; from
     the next step on it is.
+
+    Args:
+        places: of the frame's ranks, as `streams.stages.detect.participants.enrol_frame` gives them.
+        now: the stream's clock, Unix seconds.
     """
     if frame.step <= alignment.last_closed:
         if alignment.last_closed - frame.step < PATIENCE * alignment.stride:
@@ -29,18 +35,29 @@ def add(alignment: Alignment, frame: StepFrame, now: float) -> bool:
     step = alignment.open.get(frame.step)
     if step is None:
         step = alignment.open[frame.step] = OpenStep(step=frame.step, opened=now)
-    step.frames.append(frame)
+    step.parts.append(part_of(frame, places))
     return True
 
 
-def would_wait(alignment: Alignment, frame: StepFrame, now: float, lateness: float) -> bool:
-    """Tell whether a frame would surely be put to its step and no step would close: a cheap look before `add`."""
-    if frame.step <= alignment.last_closed or alignment.closed < LEARNING or not alignment.open:
+def oldest(alignment: Alignment) -> OpenStep | None:
+    """Give the step that closes next; None where none is open, or too few have closed to know who delivers."""
+    if alignment.closed < LEARNING or not alignment.open:
+        return None
+    return alignment.open[min(alignment.open)]
+
+
+def would_wait(alignment: Alignment, first: OpenStep, step: int, now: float, lateness: float) -> bool:
+    """Tell whether a frame would surely be put to its step and no step would close: a cheap look before `add`.
+
+    Args:
+        first: the oldest open step.
+        step: of the frame.
+        now: the stream's clock when it has come, Unix seconds.
+        lateness: seconds a frame may come late.
+    """
+    if step < first.step or now - first.opened >= lateness or len(alignment.open) >= MOST_OPEN:
         return False
-    step = alignment.open[min(alignment.open)]
-    if frame.step < step.step or now - step.opened >= lateness or len(alignment.open) >= MOST_OPEN:
-        return False
-    return len(step.frames) + 1 < alignment.expected
+    return len(first.parts) + 1 < alignment.expected
 
 
 def close_ready(alignment: Alignment, now: float, lateness: float) -> Iterator[OpenStep]:
@@ -72,11 +89,9 @@ def _is_next(alignment: Alignment, step: OpenStep) -> bool:
 
 
 def _is_complete(alignment: Alignment, step: OpenStep) -> bool:
-    if alignment.closed < LEARNING:
-        return any(other >= step.step + 2 for other in alignment.open)
-    if len(step.frames) < alignment.expected:
+    if alignment.closed < LEARNING or len(step.parts) < alignment.expected:
         return False  # asked with every frame, so the first answer is a cheap one
-    here = {frame.node for frame in step.frames}
+    here = {part.node for part in step.parts}
     return all(name in here or not _is_expected(source) for name, source in alignment.sources.items())
 
 
@@ -91,13 +106,13 @@ def _count_expected(alignment: Alignment) -> None:
 def _close(alignment: Alignment, step: OpenStep) -> None:
     del alignment.open[step.step]
     if alignment.last_closed >= 0:
-        alignment.stride = max(1, min(frame.every for frame in step.frames))
+        alignment.stride = max(1, min(part.every for part in step.parts))
     alignment.last_closed = step.step
     alignment.closed += 1
-    here = {frame.node: frame for frame in step.frames}
+    here = {part.node: part.every for part in step.parts}
     for name, source in alignment.sources.items():
         source.misses = 0 if name in here else source.misses + 1
-    for name, frame in here.items():
+    for name, every in here.items():
         source = alignment.sources.setdefault(name, FrameSource(last_step=step.step))
-        source.last_step, source.every = step.step, frame.every
+        source.last_step, source.every = step.step, every
     _count_expected(alignment)

@@ -1,12 +1,54 @@
 """The start of an attempt, and what it takes over from the one before."""
 
-from schemas.telemetry import Event, as_count
+from schemas.telemetry import Event, Telemetry, as_count
 from streams.stages.detect import mixture, series, utilisation
-from streams.stages.detect.memory import Attempt
-from streams.stages.detect.participants import enrol
+from streams.stages.detect.memory import Attempt, Heritage
+from streams.stages.detect.participants import enrol, moved, take_over
+
+KEPT = ("alignment", "phases", "saves", "voices", "progress", "top_step", "age", "stalled", "stall_checked", "gpu_util")
+"""What first frames and events of an attempt have left when its start comes after them."""
 
 
-def start(event: Event, before: Attempt | None) -> Attempt:
+def begin(record: Telemetry, before: Attempt | None) -> Attempt:
+    """Make the memory of the attempt that a record begins.
+
+    A start that was overtaken by the first frames of its attempt, none of which has been looked at, changes nothing but
+    what is known of the attempt.
+    """
+    if not (isinstance(record, Event) and record.event == "attempt.started"):
+        fresh = Attempt(number=record.attempt)
+        if before is not None:
+            fresh.series.dropped = series.told_before(before.series)
+            fresh.trained_before = _trained(before)
+            fresh.heritage = Heritage(before.fingerprint, before.world_size, before.series, fresh.trained_before)
+        return fresh
+    if before is not None and is_overtaken(record, before):
+        return _told_late(record, before)
+    attempt = start(record, before)
+    if before is not None and attempt.series is not before.series:
+        attempt.series.dropped = series.told_before(before.series)
+    return attempt
+
+
+def is_overtaken(record: Telemetry, before: Attempt) -> bool:
+    """Tell whether a start comes after the first frames of its own attempt, and before any step of it has closed."""
+    return before.number == record.attempt and before.alignment.closed == 0
+
+
+def _told_late(event: Event, before: Attempt) -> Attempt:
+    attempt = start(event, before.heritage)
+    for name in KEPT:
+        setattr(attempt, name, getattr(before, name))
+    take_over(attempt.participants, before.participants)
+    for step in attempt.alignment.open.values():
+        for part in step.parts:
+            part.places = moved(part.places, before.participants, attempt.participants)
+    heir = before.heritage is not None and attempt.series is before.heritage.series
+    attempt.series.dropped = [] if heir else before.series.dropped
+    return attempt
+
+
+def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
     """Make the memory of an attempt out of its `attempt.started`.
 
     Baselines of the job survive only when fingerprint and world size are known and unchanged.
@@ -21,7 +63,7 @@ def start(event: Event, before: Attempt | None) -> Attempt:
     )
     attempt.mixture.recipe = mixture.recipe_of(event)
     attempt.model = utilisation.model_of(event)
-    attempt.trained_before = -1 if before is None else max(before.top_step, before.trained_before)
+    attempt.trained_before = -1 if before is None else _trained(before)
     placement = data.get("placement")
     for place in placement if isinstance(placement, list) else []:
         rank = as_count(place.get("rank")) if isinstance(place, dict) else None
@@ -39,6 +81,11 @@ def start(event: Event, before: Attempt | None) -> Attempt:
     return attempt
 
 
-def same_configuration(before: Attempt, after: Attempt) -> bool:
+def same_configuration(before: Attempt | Heritage, after: Attempt) -> bool:
     """Tell whether what was normal before can be expected again."""
     return bool(after.fingerprint) and (before.fingerprint, before.world_size) == (after.fingerprint, after.world_size)
+
+
+def _trained(before: Attempt | Heritage) -> int:
+    """The last step that has been trained so far."""
+    return max(before.top_step, before.trained_before) if isinstance(before, Attempt) else before.trained_before

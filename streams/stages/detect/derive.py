@@ -1,17 +1,15 @@
 """A closed step becomes numbers: arrays over the ranks, one value per signal of the job, and what is derived."""
 
 from collections.abc import Callable
-from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from detectors.base import Floats
 from schemas.signals import Over, signal_named
-from schemas.telemetry import LARGEST, Reading, StepFrame, is_finite
-from streams.stages.detect.memory import OpenStep, Participants
-from streams.stages.detect.participants import places_of
+from schemas.telemetry import LARGEST, Reading, is_finite
+from streams.stages.detect.open_steps import OpenStep, StepPart
+from streams.stages.detect.parts import rows_of
 
 OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
 _NOT_A_LEVEL = ("sample_id",)
@@ -49,20 +47,21 @@ class ClosedStep(Struct):
     nodes: frozenset[str] = frozenset()
 
 
-def derive(step: OpenStep, participants: Participants, previous_time: float, steps: int) -> ClosedStep:
+def derive(step: OpenStep, width: int, previous_time: float, steps: int) -> ClosedStep:
     """Assemble the frames of a step and derive loader share, tokens per second and the like.
 
     Args:
+        width: ranks that take part in the attempt.
         previous_time: Unix seconds at which the last closed step ended; 0 when there is none.
         steps: training steps since that one, at least 1.
     """
-    time = max(frame.time for frame in step.frames)
+    time = max(part.time for part in step.parts)
     interval = (time - previous_time) / steps if previous_time and time > previous_time else np.nan
-    nodes = frozenset(frame.node for frame in step.frames)
+    nodes = frozenset(part.node for part in step.parts)
     closed = ClosedStep(step=step.step, time=time, interval=interval, nodes=nodes)
-    closed.ranks = _rows(step.frames, participants)
-    for frame in step.frames:
-        _tell(closed, frame)
+    closed.ranks = rows_of(step.parts, width)
+    for part in step.parts:
+        _tell(closed, part)
     _own_work(closed)
     for name, row in closed.ranks.items():
         if name not in closed.job and name not in _NOT_A_LEVEL and not np.isnan(row).all():
@@ -76,54 +75,11 @@ def by_rule(rule: Over, row: Floats) -> float:
     return float(_RULES[rule](row))
 
 
-def _rows(frames: list[StepFrame], participants: Participants) -> dict[str, Floats]:
-    """Lay the readings of all frames out over the ranks, one row per signal; of two for the same rank the first stands.
-
-    A step has a frame per node and a reading per rank and signal, so they become numbers a row at a time.
-    """
-    speakers: dict[str, list[StepFrame]] = {}
-    for frame in frames:
-        for name in frame.values:
-            speakers.setdefault(name, []).append(frame)
-    width, known = len(participants.ranks), _Places(participants)
-    return {
-        name: _row(known.of(some), [frame.values[name] for frame in some], width) for name, some in speakers.items()
-    }
-
-
-class _Places:
-    """Places of the ranks of frames; signals that the same frames speak of share them."""
-
-    def __init__(self, participants: Participants) -> None:
-        self._participants = participants
-        self._frames: list[StepFrame] = []
-        self._places: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
-
-    def of(self, frames: list[StepFrame]) -> npt.NDArray[np.intp]:
-        if len(frames) != len(self._frames) or any(
-            one is not two for one, two in zip(frames, self._frames, strict=True)
-        ):
-            places = chain.from_iterable(places_of(self._participants, frame) for frame in frames)
-            self._frames, self._places = frames, np.fromiter(places, dtype=np.intp)
-        return self._places
-
-
-def _row(places: npt.NDArray[np.intp], readings: list[list[Reading]], width: int) -> Floats:
-    values = np.array(list(chain.from_iterable(readings)), dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        usable = np.abs(values) <= LARGEST
-    row = np.full(width, np.nan)
-    if not usable.all():
-        places, values = places[usable], values[usable]
-    row[places[::-1]] = values[::-1]
-    return row
-
-
-def _tell(closed: ClosedStep, frame: StepFrame) -> None:
-    """Take what a frame says of the job as a whole."""
-    for name, reading in frame.job_values.items():
+def _tell(closed: ClosedStep, part: StepPart) -> None:
+    """Take what a frame said of the job as a whole."""
+    for name, reading in part.job_values.items():
         closed.readings.setdefault(name, reading)
-        closed.tellers.setdefault(name, frame.node)
+        closed.tellers.setdefault(name, part.node)
         if reading is not None and is_finite(reading):
             closed.job.setdefault(name, float(reading))
 

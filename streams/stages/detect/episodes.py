@@ -25,6 +25,7 @@ class Found(Struct, kw_only=True):
         time: Unix seconds at which it was found.
         onset_time: Unix seconds of the onset row.
         text: a sentence of its own; "" for the usual one.
+        again: what tells it from an earlier one of its kind; "" for its onset.
     """
 
     detector: str
@@ -41,6 +42,7 @@ class Found(Struct, kw_only=True):
     part: str = ""
     numbers: dict[str, float] = field(default_factory=dict)
     text: str = ""
+    again: str = ""
 
 
 def follow(job: str, cluster: str, attempt: Attempt, alarm: Alarm, found: Found) -> Iterator[Detection]:
@@ -114,7 +116,7 @@ def _last(attempt: Attempt, alarm: Alarm, found: Found) -> tuple[int | None, flo
 
 
 def _raised(job: str, cluster: str, attempt: int, alarm: Alarm, found: Found) -> Detection:
-    onset = found.onset_step if found.stepped else round(found.onset_time, 3)
+    onset = found.again or (found.onset_step if found.stepped else round(found.onset_time, 3))
     return Detection(
         id=derived_id(job, attempt, found.detector, found.signal, found.subject, alarm.kind, onset),
         job=job,

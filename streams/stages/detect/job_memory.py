@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from streams.stages.detect.fleet import FleetMemory
 from streams.stages.detect.memory import Attempt, Samples, Seen
 from streams.stages.detect.signs.memory import Signs
+from streams.stages.detect.whereabouts import Whereabouts
 
 
 class Counters(Struct):
@@ -29,3 +30,4 @@ class DetectMemory(Struct):
     counters: Counters = field(default_factory=Counters)
     signs: Signs = field(default_factory=Signs)
     fleet: FleetMemory = field(default_factory=FleetMemory)
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)

@@ -15,7 +15,8 @@ from detectors.spike import SpikeMemory
 from detectors.sustained import SustainedMemory
 from detectors.trend import TrendMemory
 from schemas.detection import Detection
-from schemas.telemetry import SampleFrame, StepFrame
+from schemas.telemetry import SampleFrame
+from streams.stages.detect.open_steps import Alignment, Participants
 
 
 class Seen(Struct):
@@ -24,63 +25,6 @@ class Seen(Struct):
     top: int
     latest: float
     flags: Flags
-
-
-class Seats(Struct):
-    """The ranks that a node speaks of in its frames, their places, and the last step at which all had a reading."""
-
-    ranks: list[int]
-    places: list[int]
-    step: int
-
-
-class Participants(Struct):
-    """Who takes part in an attempt; all lists in the same order, one entry per rank.
-
-    Attributes:
-        last_steps: how far each rank has come, as far as `seats` does not know better.
-        seats: of the nodes whose frames always speak of the same ranks.
-    """
-
-    ranks: list[int] = field(default_factory=list)
-    nodes: list[str] = field(default_factory=list)
-    gpus: list[str] = field(default_factory=list)
-    groups: list[int] = field(default_factory=list)
-    index: dict[int, int] = field(default_factory=dict)
-    last_steps: list[int] = field(default_factory=list)
-    seats: dict[str, Seats] = field(default_factory=dict)
-
-
-class FrameSource(Struct):
-    """How regularly a source delivers step frames."""
-
-    last_step: int
-    misses: int = 0
-    every: int = 1
-
-
-class OpenStep(Struct):
-    """A step whose frames are still coming in; `opened` is the stream's clock at the first of them, Unix seconds."""
-
-    step: int
-    opened: float
-    frames: list[StepFrame] = field(default_factory=list)
-
-
-class Alignment(Struct):
-    """Steps on their way to being closed, in order.
-
-    Attributes:
-        expected: sources that a step waits for.
-    """
-
-    open: dict[int, OpenStep] = field(default_factory=dict)
-    sources: dict[str, FrameSource] = field(default_factory=dict)
-    last_closed: int = -1
-    last_time: float = 0.0
-    closed: int = 0
-    stride: int = 1
-    expected: int = 0
 
 
 class Phase(Struct):
@@ -236,10 +180,38 @@ class Voices(Struct):
     silence: SawtoothMemory | None = None
 
 
+class Spinning(Struct):
+    """Whether busy GPUs wait for each other: full use at little power.
+
+    Attributes:
+        usual: watts of a busy GPU while the job trains, a slow average; None before one was learned.
+        power: watts of a busy GPU when it was last seen.
+        learned: samples it was learned from.
+        nodes: node -> whether its GPUs spun when it last spoke; those that have spoken since the last step.
+    """
+
+    usual: float | None = None
+    power: float = 0.0
+    learned: int = 0
+    nodes: dict[str, bool] = field(default_factory=dict)
+
+
+class Heritage(Struct):
+    """What an attempt may take over from the one before, once its start tells that the configuration is the same."""
+
+    fingerprint: str
+    world_size: int
+    series: JobSeries
+    trained_before: int = -1
+
+
 class Attempt(Struct):
     """Everything that dies with an attempt.
 
     Attributes:
+        longest: seconds of the longest pause that ended by itself and that nobody had announced.
+        spinning: how the GPUs draw power while they say that they are busy.
+        heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
         age: seconds without progress that weigh, as last looked at: they only grow until there is progress.
         trained_before: the last step that an earlier attempt has trained: up to it, training is done again.
@@ -266,8 +238,11 @@ class Attempt(Struct):
     age: float = 0.0
     stalled: SawtoothMemory | None = None
     stall_checked: int = -1
+    longest: float = 0.0
+    spinning: Spinning = field(default_factory=Spinning)
     gpu_util: float | None = None
     total_steps: int = 0
     settled: float | None = None
     voices: Voices = field(default_factory=Voices)
     active: dict[str, Detection] = field(default_factory=dict)
+    heritage: Heritage | None = None

@@ -1,7 +1,9 @@
 """Who takes part in an attempt: ranks with their node, GPU and peer group, and how far each has come."""
 
+from array import array
+
 from schemas.telemetry import StepFrame
-from streams.stages.detect.memory import Participants, Seats
+from streams.stages.detect.open_steps import Participants, Seats
 
 
 def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group: int = 0) -> int:
@@ -18,36 +20,47 @@ def enrol(participants: Participants, rank: int, node: str, gpu: str = "", group
     return place
 
 
-def enrol_frame(participants: Participants, frame: StepFrame) -> None:
-    """Enrol the ranks of a frame and note how far they have come; a rank without a reading has not come so far."""
+def enrol_frame(participants: Participants, frame: StepFrame) -> bytes:
+    """Enrol the ranks of a frame and note how far they have come; a rank without a reading has not come so far.
+
+    Returns:
+        The places of its ranks, as 64-bit integers side by side.
+    """
     seats, mute = participants.seats.get(frame.node), _mute(frame)
     if seats is not None and seats.ranks == frame.ranks and not mute:
         seats.step = max(seats.step, frame.step)
-        return
-    places = [enrol(participants, rank, frame.node) for rank in frame.ranks]
+        return seats.places
+    places = array("q", [enrol(participants, rank, frame.node) for rank in frame.ranks])
     if not mute:
         _settle(participants, frame.node)
-        participants.seats[frame.node] = Seats(list(frame.ranks), places, frame.step)
-        return
+        participants.seats[frame.node] = Seats(list(frame.ranks), places.tobytes(), frame.step)
+        return places.tobytes()
     steps = participants.last_steps
     for position, place in enumerate(places):
         if position not in mute:
             steps[place] = max(steps[place], frame.step)
+    return places.tobytes()
 
 
-def places_of(participants: Participants, frame: StepFrame) -> list[int]:
-    """The places of a frame's ranks, all of which are enrolled."""
-    seats = participants.seats.get(frame.node)
-    if seats is not None and seats.ranks == frame.ranks:
-        return seats.places
-    return [participants.index[rank] for rank in frame.ranks]
+def take_over(participants: Participants, before: Participants) -> None:
+    """Enrol those who were known before, as far as they had come."""
+    for node in before.seats:
+        _settle(before, node)
+    for rank, node, step in zip(before.ranks, before.nodes, before.last_steps, strict=True):
+        place = enrol(participants, rank, node)
+        participants.last_steps[place] = max(participants.last_steps[place], step)
+
+
+def moved(places: bytes, before: Participants, after: Participants) -> bytes:
+    """Give the places of ranks among other participants, all of whom are enrolled there."""
+    return array("q", [after.index[before.ranks[place]] for place in array("q", places)]).tobytes()
 
 
 def _settle(participants: Participants, node: str) -> None:
     """Note for each rank what is known of the node's ranks together."""
     seats, steps = participants.seats.get(node), participants.last_steps
     if seats is not None:
-        for place in seats.places:
+        for place in array("q", seats.places):
             steps[place] = max(steps[place], seats.step)
 
 

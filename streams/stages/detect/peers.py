@@ -10,7 +10,8 @@ from detectors.slow_rank import SlowRank
 from schemas.wording import amount, step_words
 from streams.stages.detect.derive import OWN_PARTS, ClosedStep
 from streams.stages.detect.episodes import Found, time_of
-from streams.stages.detect.memory import Attempt, Participants, Peers
+from streams.stages.detect.memory import Attempt, Peers
+from streams.stages.detect.open_steps import Participants
 
 _SLOW_RANK = SlowRank()
 _EXPECTED = ExpectedWork()
@@ -40,7 +41,9 @@ def _fit(peers: Peers, people: Participants) -> None:
         peers.slow = _SLOW_RANK.blank(width)
     elif peers.slow.width < width:
         peers.slow = grow(_SLOW_RANK, peers.slow, width)
-    _SLOW_RANK.with_groups(peers.slow, np.array(people.groups, dtype=np.int64))
+    groups = np.array(people.groups, dtype=np.int64)
+    if not np.array_equal(groups, peers.slow.group):
+        _SLOW_RANK.with_groups(peers.slow, groups)
 
 
 def _comparable(peers: Peers, people: Participants, closed: ClosedStep) -> Floats:
@@ -75,9 +78,11 @@ def _average(peers: Peers, closed: ClosedStep, width: int) -> None:
         rows[_WHOLE] = closed.own
     for name, given in rows.items():
         row = _full(given, width)
-        mean = _full(peers.parts[name], width) if name in peers.parts else row.copy()
-        mean = np.where(np.isnan(mean), row, mean + _SMOOTHING * np.nan_to_num(row - mean))
-        peers.parts[name] = mean
+        mean = _full(peers.parts[name], width) if name in peers.parts else row
+        step = _SMOOTHING * (row - mean)
+        if np.isnan(step).any():
+            mean, step = np.where(np.isnan(mean), row, mean), np.nan_to_num(step)
+        peers.parts[name] = mean + step
 
 
 def _found(attempt: Attempt, alarm: Alarm, closed: ClosedStep) -> Found:

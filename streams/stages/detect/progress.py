@@ -8,7 +8,7 @@ from msgspec import structs
 from detectors.base import Alarm
 from detectors.stalled import Stalled
 from schemas.wording import amount, count, step_words
-from streams.stages.detect import phases
+from streams.stages.detect import phases, spinning
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt
 from streams.stages.detect.participants import behind
@@ -17,6 +17,8 @@ _STALLED = Stalled()
 IDLE_UTIL = 0.2
 IDLE_PATIENCE = 6.0
 """GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
+SPIN_WEIGHT = 100.0
+"""Seconds of a standstill in which busy GPUs draw little weigh so much: they outgrow every limit once they count."""
 
 
 def advanced(attempt: Attempt, step: int, time: float) -> None:
@@ -30,10 +32,14 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
     if step <= attempt.top_step:
         return
     if attempt.progress is not None and attempt.stalled is not None and time > attempt.progress:
-        age = _unexplained(attempt, attempt.progress, time)
+        plain = _unexplained(attempt, attempt.progress, time)
+        age = _weighed(attempt, plain)
         if age <= _STALLED.limits(attempt.stalled)[0]:
             _STALLED.update(attempt.stalled, int(time), np.array([age]))
+        attempt.longest = max(attempt.longest, plain if attempt.settled is not None else 0.0)
     attempt.top_step, attempt.age = step, 0.0
+    if attempt.spinning.nodes:
+        attempt.spinning.nodes = {}
     attempt.progress = max(attempt.progress or 0.0, time)
 
 
@@ -43,9 +49,9 @@ def resumed(attempt: Attempt, time: float) -> None:
         attempt.progress = max(attempt.progress, time)
 
 
-def is_due(attempt: Attempt, now: float) -> bool:
-    """Tell whether the progress has to be looked at: once per second."""
-    return int(now) > attempt.stall_checked
+def due(attempt: Attempt) -> float:
+    """Give the time at which the progress has to be looked at: once per second."""
+    return attempt.stall_checked + 1.0
 
 
 def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
@@ -63,16 +69,24 @@ def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
         return
     if attempt.stalled is None:
         attempt.stalled = _STALLED.blank(1)
-    age = attempt.age = max(attempt.age, _unexplained(attempt, since, now))
+    age = attempt.age = max(attempt.age, _weighed(attempt, _unexplained(attempt, since, now)))
     for alarm in _STALLED.update(attempt.stalled, int(now), np.array([age])):
-        yield structs.replace(alarm, after=max(0.0, now - since)), _found(attempt, alarm, since, now)
+        told = structs.replace(alarm, after=max(0.0, now - since))
+        if alarm.limit > told.after and not alarm.over:
+            told = structs.replace(told, limit=spinning.limit(attempt))
+        yield told, _found(attempt, told, since, now)
 
 
 def _unexplained(attempt: Attempt, since: float, now: float) -> float:
-    """Seconds without progress that no phase explains; with idle GPUs they weigh less."""
-    age = max(0.0, now - since - phases.explained_seconds(attempt.phases, since, now))
-    idle = attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL
-    return age / IDLE_PATIENCE if idle else age
+    """Seconds without progress that no phase explains."""
+    return max(0.0, now - since - phases.explained_seconds(attempt.phases, since, now))
+
+
+def _weighed(attempt: Attempt, age: float) -> float:
+    """What seconds without progress weigh: less while GPUs idle, more while busy ones draw little power."""
+    if attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL:
+        return age / IDLE_PATIENCE
+    return age * SPIN_WEIGHT if spinning.calls(attempt, age) else age
 
 
 def _is_complete(attempt: Attempt) -> bool:
@@ -84,6 +98,7 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
     first = behind(people)
     places = [people.index[rank] for rank in first]
     step = attempt.top_step if attempt.top_step >= 0 else None
+    spins = spinning.words(attempt)
     who = f"; {count(len(first), 'rank')} stopped before the others: {_some(first)}" if first else ""
     return Found(
         detector="stalled",
@@ -93,12 +108,14 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
         step=step,
         onset_step=step,
         onset_time=since,
+        again=f"after step {step}",
         ranks=first,
         nodes=tuple(sorted({people.nodes[place] for place in places if people.nodes[place]})),
+        part="spinning" if spins else "",
         gpus=tuple(people.gpus[place] for place in places if people.gpus[place]),
         text=(
             f"no step for {amount('interval_seconds', now - since)} after {step_words(step)}, "
-            f"limit {amount('interval_seconds', alarm.limit)}{who}"
+            f"limit {amount('interval_seconds', alarm.limit)}{spins}{who}"
         ),
     )
 

@@ -5,6 +5,7 @@ lateness, so that order of arrival does not matter. Of several readings in one m
 rates per second.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -34,9 +35,9 @@ def add(samples: Samples, frame: SampleFrame) -> bool:
     return True
 
 
-def is_due(samples: Samples, now: float, lateness: float) -> bool:
-    """Tell whether a moment has waited long enough."""
-    return bool(samples.waiting) and (min(samples.waiting) + 1) * MOMENT_SECONDS + lateness <= now
+def due(samples: Samples, lateness: float) -> float:
+    """Give the time at which a moment will have waited long enough; infinite where none waits."""
+    return (min(samples.waiting) + 1) * MOMENT_SECONDS + lateness if samples.waiting else math.inf
 
 
 def close_ready(samples: Samples, now: float, lateness: float) -> Iterator[tuple[int, list[SampleFrame]]]:

@@ -31,9 +31,9 @@ def resumed(voices: Voices, time: float) -> None:
     voices.latest = [max(latest, time) for latest in voices.latest]
 
 
-def is_due(attempt: Attempt, now: float) -> bool:
-    """Tell whether the sources have to be looked at: once per moment."""
-    return int(now // MOMENT_SECONDS) > attempt.voices.checked
+def due(attempt: Attempt) -> float:
+    """Give the time at which the sources have to be looked at: once per moment."""
+    return (attempt.voices.checked + 1) * MOMENT_SECONDS
 
 
 def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, Found]]:
@@ -69,6 +69,7 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
                 stepped=False,
                 time=now,
                 onset_time=voices.latest[alarm.series],
+                again=f"after step {attempt.top_step}" if attempt.top_step >= 0 else "",
                 step=attempt.top_step if attempt.top_step >= 0 else None,
                 onset_step=step_at(attempt.moments, voices.latest[alarm.series]),
                 nodes=(node,),

@@ -1,14 +1,16 @@
 """The detect stage itself: which record goes where, and what is said in which order."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from detectors.base import Alarm
-from schemas.detection import Detection, Vitals
+from schemas.detection import Detection
+from schemas.events import MOVES_THE_CLOCK
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
 from streams.stages.detect import (
     align,
+    clocks,
     fleet,
     learned,
     mixture,
@@ -19,14 +21,18 @@ from streams.stages.detect import (
     saves,
     series,
     silence,
+    spinning,
     utilisation,
+    vitals,
+    whereabouts,
 )
-from streams.stages.detect.arrival import is_put_away
-from streams.stages.detect.attempt import start
+from streams.stages.detect.arrival import put_away
+from streams.stages.detect.attempt import begin, is_overtaken
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
 from streams.stages.detect.job_memory import DetectMemory
-from streams.stages.detect.memory import Attempt, Entities, OpenStep
+from streams.stages.detect.memory import Attempt, Entities
+from streams.stages.detect.open_steps import OpenStep
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.repeats import is_repeated
 from streams.stages.detect.signs import watch as signs
@@ -34,9 +40,6 @@ from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
 from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
-_POOL = ("node.removed", "node.joined", "node.missing")
-_TRUSTED = ("attempt.", "phase.", "checkpoint.", "config.", "scheduler.", "job.", *_POOL)
-"""Events whose time may move the stream's clock; those read from logs, and those of people, may not."""
 _TEACH = ("silence", "trend", "exposure")
 """Detectors whose findings do not keep levels from being learned."""
 FORGOTTEN_SECONDS = 7 * 86400.0
@@ -64,9 +67,13 @@ class Detect:
 
     def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
         """Take one record of telemetry."""
-        if isinstance(record, StepFrame) and is_put_away(memory, record, self.lateness):
+        if isinstance(record, StepFrame) and self.put_away(memory, (record,), 0):
             return ()
         return self._tick(memory, record) if isinstance(record, Tick) else self._record(memory, record)
+
+    def put_away(self, memory: DetectMemory, records: Sequence[Record], at: int) -> int:
+        """Take records from a place on for as long as nothing follows from them; give how many."""
+        return put_away(memory, records, at, self.lateness)
 
     def _record(self, memory: DetectMemory, record: Record) -> Iterator[Sent]:
         if isinstance(record, Telemetry):
@@ -74,8 +81,10 @@ class Detect:
             if is_repeated(memory.seen, record):
                 memory.counters.repeated += 1
                 return
-            memory.cluster, memory.idle = record.cluster, 0.0
-            yield from self._telemetry(memory, record)
+            known = whereabouts.at_home(memory.whereabouts, record)
+            memory.cluster, memory.idle = known.cluster, 0.0
+            yield from self._telemetry(memory, known)
+            yield from whereabouts.report(memory.whereabouts, memory.key, known)
 
     def flush(self, memory: DetectMemory) -> Iterable[Sent]:
         """Nothing more will come: close what waits for late records."""
@@ -107,6 +116,7 @@ class Detect:
         if attempt is None or record.attempt > attempt.number or _is_new_start(record, attempt):
             attempt = yield from self._next_attempt(memory, record)
         if isinstance(record, Event):
+            record = clocks.right_time(record, attempt, memory.clock)
             yield from self._event(memory, attempt, record)
         else:
             yield from self._frame(memory, attempt, record)
@@ -120,14 +130,9 @@ class Detect:
     def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Generator[Sent, None, Attempt]:
         """End the attempt before, and begin the one this record belongs to."""
         before = memory.attempt
-        if before is not None:
+        if before is not None and not is_overtaken(record, before):
             yield from self._end(memory, before, record.time)
-        if isinstance(record, Event) and record.event == "attempt.started":
-            memory.attempt = start(record, before)
-        else:
-            memory.attempt = Attempt(number=record.attempt)
-        if before is not None and memory.attempt.series is not before.series:
-            memory.attempt.series.dropped = series.told_before(before.series)
+        memory.attempt = begin(record, before)
         return memory.attempt
 
     def _end(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
@@ -141,7 +146,7 @@ class Detect:
             yield Sent("detections", memory.key, detection)
 
     def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
-        if event.event.startswith(_TRUSTED):
+        if event.event.startswith(MOVES_THE_CLOCK):
             memory.clock = max(memory.clock, event.time)
         if event.event.startswith(("phase.", "checkpoint.")):
             yield from self._phase(memory, attempt, event)
@@ -186,15 +191,16 @@ class Detect:
 
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
         memory.clock = max(memory.clock, frame.time)
-        if silence.is_due(attempt, memory.clock):
+        if memory.clock >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
         silence.heard(attempt.voices, frame.node, memory.clock)
         if isinstance(frame, StepFrame):
-            enrol_frame(attempt.participants, frame)
+            places = enrol_frame(attempt.participants, frame)
             progress.advanced(attempt, frame.step, memory.clock)
-            memory.counters.late += not align.add(attempt.alignment, frame, memory.clock)
+            memory.counters.late += not align.add(attempt.alignment, frame, places, memory.clock)
         elif isinstance(frame, SampleFrame):
             fleet.sample(memory.fleet, frame)
+            spinning.take(attempt, frame)
             memory.counters.late += not samples.add(memory.samples, frame)
 
     def _advance(self, memory: DetectMemory, attempt: Attempt, closing: bool = False) -> Iterator[Sent]:
@@ -207,14 +213,15 @@ class Detect:
                 kind = memory.samples.kinds.setdefault(of, Entities())
                 moment = samples.Moment(number, of, kind, [frame for frame in frames if frame.of == of])
                 yield from self._moment(memory, attempt, moment)
-        if not closing and silence.is_due(attempt, now):
+        if not closing and now >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, "", now))
-        if not closing and progress.is_due(attempt, now):
+        if not closing and now >= progress.due(attempt):
             yield from self._follow(memory, attempt, progress.watch(attempt, now))
 
     def _close(self, memory: DetectMemory, attempt: Attempt, step: OpenStep) -> Iterator[Sent]:
         previous = attempt.moments.steps[-1] if attempt.moments.steps else step.step - 1
-        closed = derive(step, attempt.participants, attempt.alignment.last_time, max(1, step.step - previous))
+        width, steps = len(attempt.participants.ranks), max(1, step.step - previous)
+        closed = derive(step, width, attempt.alignment.last_time, steps)
         phase = phases.covering(attempt.phases, attempt.alignment.last_time or closed.time, closed.time)
         attempt.alignment.last_time = closed.time
         note_moment(attempt.moments, closed.step, closed.time)
@@ -227,7 +234,7 @@ class Detect:
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
         fleet.step(memory.fleet, closed)
         utilisation.add(attempt, closed)
-        yield Sent("vitals", memory.key, _vitals(memory, attempt, closed, phase))
+        yield Sent("vitals", memory.key, vitals.of_step(memory, attempt, closed, phase))
 
     def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
         """A pause reported by the trainer's frames, where no event told of it; and the pause as a value of the step."""
@@ -243,19 +250,7 @@ class Detect:
         attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.moment(memory.signs, scene, moment))
-        vitals = Vitals(
-            job=memory.key,
-            attempt=attempt.number,
-            cluster=memory.cluster,
-            of=moment.of,
-            step=attempt.top_step if attempt.top_step >= 0 else None,
-            time=moment.time,
-            values=values,
-            normal=learned.newly_normal(moment.entities),
-            world_size=attempt.world_size,
-            clock=memory.clock,
-        )
-        yield Sent("vitals", memory.key, vitals)
+        yield Sent("vitals", memory.key, vitals.of_moment(memory, attempt, moment, values))
 
     def _follow(
         self, memory: DetectMemory, attempt: Attempt, findings: Iterable[tuple[Alarm, Found]]
@@ -283,18 +278,3 @@ def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
     frozen = any(detection.detector not in _TEACH for detection in attempt.active.values())
     series.freeze(attempt.series, frozen)
     learned.freeze(memory.samples, frozen)
-
-
-def _vitals(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: str) -> Vitals:
-    return Vitals(
-        job=memory.key,
-        attempt=attempt.number,
-        cluster=memory.cluster,
-        step=closed.step,
-        time=closed.time,
-        values={**closed.job, **{name: reading for name, reading in closed.readings.items() if name not in closed.job}},
-        normal=series.newly_normal(attempt.series),
-        phase=phase,
-        world_size=attempt.world_size or len(attempt.participants.ranks),
-        clock=memory.clock,
-    )

@@ -326,6 +326,12 @@ TABLE: dict[str, tuple[str, Says]] = {
         "  exitcode  : -7 (pid: 3)\n======\n",
         [("rank.exit", {"rank": 0, "exit_code": -7, "first": True})],
     ),
+    "torchrun, a box that was cut off": (
+        "Root Cause (first observed failure):\n[0]:\n  rank      : 0\n  exitcode  : -7 (pid: 3)\n  traceback : Traceback"
+        " (most recent call last):\n    File 'a.py', line 3\n  ValueError: no\n"
+        "NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.",
+        [("rank.exit", {"rank": 0, "exit_code": -7, "first": True}), ("xid", {"code": 79})],
+    ),
     "a rendezvous": ("TimeoutError: Timeout 600s to complete rendezvous.", [("rank.error", {})]),
     "a status line": (
         "[2026-05-01 04:56:13] PULSE: run-a is running for 1-08:27:35 since 2026-04-29T20:28:38 (1528763)\n"

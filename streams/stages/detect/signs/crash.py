@@ -18,6 +18,8 @@ LOOP = 3
 """So many failures without one good attempt between them are a loop."""
 WELL_STEPS = 20
 """An attempt that trained so many steps, and twice as many as the one that failed before it, has done well."""
+MOSTLY = 0.75
+"""A node has left each time if it was seen to leave in so large a share of the failures: a word may be lost."""
 FEW = 0.25
 """Largest share of a placement that may be called what the failures have in common."""
 KEPT = 64
@@ -83,6 +85,8 @@ class Crash(Sign[CrashMemory]):
                 memory.left, memory.trained, memory.sign, memory.kind, memory.exits = [], 0, None, "", {}
             case "node.left":
                 memory.left = [*memory.left, event.subject]
+                if memory.due is not None:  # the end of the attempt has overtaken it
+                    memory.failures[-1].left = memory.left
                 _complain(memory, event)
             case "rank.error" | "rank.exit" | "worker.killed":
                 _complain(memory, event)
@@ -163,7 +167,7 @@ def _complain(memory: CrashMemory, event: Event) -> None:
 def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
     failures = memory.failures
     leavers = Counter(node for one in failures for node in set(one.left))
-    always = tuple(sorted(node for node, times in leavers.items() if times == len(failures)))
+    always = tuple(sorted(node for node, times in leavers.items() if times >= MOSTLY * len(failures)))
     if len(failures) > 1:
         if always:
             return "leaving", always

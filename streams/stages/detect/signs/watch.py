@@ -49,17 +49,17 @@ def moment(signs: Signs, scene: Scene, given: Moment) -> Iterator[Detection]:
         yield from _follow(signs, scene, sign.moment(getattr(signs, sign.name), scene, given), given.time)
 
 
-def is_due(signs: Signs, clock: float) -> bool:
-    """Tell whether the signs have to look at the clock: once per second of the stream.
+def due(signs: Signs) -> float:
+    """Give the time at which the signs have to look at the clock: once per second of the stream.
 
     After a failure they look with every record: what comes late of the last steps still counts.
     """
-    return int(clock) > signs.looked or signs.crash.due is not None
+    return signs.looked + 1.0 if signs.crash.due is None else -math.inf
 
 
 def time(signs: Signs, scene: Scene) -> Iterator[Detection]:
     """Let the signs look at the clock, when it is due."""
-    if not is_due(signs, scene.clock):
+    if scene.clock < due(signs):
         return
     signs.looked = int(scene.clock)
     for sign in _TIME:
