@@ -16,6 +16,7 @@ class CounterRateMemory(Memory):
 
     Attributes:
         last: last reading, NaN before the first.
+        top: the highest reading ever.
         grown: growth in the last rows, a ring, shape (series, window).
         rows: rows with growth known.
         usual: growth in the healthy past, fading.
@@ -31,6 +32,7 @@ class CounterRateMemory(Memory):
     """
 
     last: Floats
+    top: Floats
     grown: Floats
     rows: Ints
     usual: Floats
@@ -50,7 +52,8 @@ class CounterRate:
 
     The growth of the last rows must be so unlikely at the usual rate that it is no chance, and more than any stretch
     of the healthy past has shown by `margin`, for errors come in clusters. A counter that fell has been reset and has
-    grown from 0; one that stands still, or repeats a stale reading, grows by nothing.
+    grown from 0, and one that is back at once where it was, or beyond, had not: a reading of 0 was none. A counter that
+    stands still, or repeats a stale reading, grows by nothing.
 
     Args:
         floor: smallest growth worth an alarm, in counts; one number, or one per series.
@@ -101,6 +104,7 @@ class CounterRate:
         return CounterRateMemory(
             width=width,
             last=np.full(width, np.nan),
+            top=np.zeros(width),
             grown=np.zeros((width, self.window)),
             rows=np.zeros(width, dtype=np.int64),
             usual=np.zeros(width),
@@ -120,8 +124,8 @@ class CounterRate:
         row = check_row(memory, row)
         require(not (row < 0).any(), "row", "counts, never negative,")
         known = ~np.isnan(row) & ~np.isnan(memory.last)
-        growth = np.where(known, np.where(row >= memory.last, row - memory.last, row), 0.0)
-        np.copyto(memory.last, row, where=~np.isnan(row))
+        growth = np.where(known, _growth(memory, row), 0.0)
+        self._keep(memory, row)
         places = np.flatnonzero(known)
         memory.grown[places, memory.rows[places] % self.window] = growth[places]
         memory.rows += known
@@ -144,7 +148,11 @@ class CounterRate:
         """
         row = check_row(memory, row)
         require(not (row < 0).any(), "row", "counts, never negative,")
+        self._keep(memory, row)
+
+    def _keep(self, memory: CounterRateMemory, row: Floats) -> None:
         np.copyto(memory.last, row, where=~np.isnan(row))
+        memory.top = np.fmax(memory.top, row)
 
     def close(self, memory: CounterRateMemory) -> None:
         """End all episodes without a word: what they were about is over."""
@@ -210,3 +218,10 @@ class CounterRate:
             over=over,
             numbers={"growth": float(memory.total[one])},
         )
+
+
+def _growth(memory: CounterRateMemory, row: Floats) -> Floats:
+    """What was counted since the last reading; a source that read 0 for a moment has not counted all of it again."""
+    back = (memory.last < memory.top) & (row >= memory.top)
+    grown: Floats = np.where(row >= memory.last, row - np.where(back, memory.top, memory.last), row)
+    return grown

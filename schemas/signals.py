@@ -84,6 +84,7 @@ _THROUGHPUT = (
     _signal("step_seconds", "s", "throughput", "job", "up", "length of a step, the slowest rank's", worth=0.04, over="max"),
     _signal("seconds_per_sample", "s", "throughput", "job", "up", "step time over batch size", worth=0.04),
     _signal("own_seconds", "s", "throughput", "gpu", "up", "a rank's own work: its step without the waiting", worth=0.1),
+    _signal("uneven_work_share", "share", "throughput", "config", "none", "how much longer the slowest rank works than its peers' median"),
     _signal("compute_seconds", "s", "throughput", "gpu", "up", "a rank's own forward and backward", worth=0.05),
     _signal("wait_seconds", "s", "throughput", "network", "up", "waiting in collectives", worth=0.2, floor=0.02),
     _signal("wait_least_seconds", "s", "throughput", "network", "up", "waiting of the rank that waits least: what collectives take by themselves", worth=0.2, floor=0.02, over="min"),

@@ -50,6 +50,12 @@ SIGNS = (
         "step_seconds",
         ("loader", "optimizer", "host_prep", "h2d", "compute"),
     ),
+    SignKind(
+        "uneven_work",
+        "the work of the ranks is uneven, and the slowest is never the same for long",
+        "uneven_work_share",
+        ("loader", "optimizer", "host_prep", "h2d", "compute", ""),
+    ),
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
     SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),
     SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),

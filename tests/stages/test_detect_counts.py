@@ -50,6 +50,11 @@ def test_a_counter_that_begins_anew_is_no_burst() -> None:
     assert counts(lived(lambda step: 5000.0 if step < 300 else 0.0)) == []
 
 
+def test_a_source_that_reads_nothing_for_a_moment_is_no_burst() -> None:
+    """An exporter that starts says 0 and then the whole count again: nothing was counted in between."""
+    assert counts(lived(lambda step: 0.0 if 300 <= step < 310 else 5000.0)) == []
+
+
 def test_a_stale_gauge_and_a_gap_are_no_burst() -> None:
     """A reading that repeats counts nothing."""
     assert counts(lived(lambda step: float(min(step, 200) // 20))) == []

@@ -24,6 +24,7 @@ from streams.stages.detect.signs.shared_fault import SharedFault
 from streams.stages.detect.signs.sign import AnySign
 from streams.stages.detect.signs.slowing_saves import SlowingSaves
 from streams.stages.detect.signs.stacks import Stacks
+from streams.stages.detect.signs.uneven_work import UnevenWork
 from streams.stages.detect.signs.unfinished_save import UnfinishedSave
 from streams.stages.detect.signs.zero_reading import ZeroReading
 
@@ -38,6 +39,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     SaveInterval(),
     Stacks(),
     RecurringStall(),
+    UnevenWork(),
     RateRestart(),
     LevelRestart(),
     OrderRepeated(),

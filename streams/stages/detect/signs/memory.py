@@ -26,6 +26,7 @@ from streams.stages.detect.signs.save_interval import SaveIntervalMemory
 from streams.stages.detect.signs.shared_fault import SharedFaultMemory
 from streams.stages.detect.signs.slowing_saves import SlowingSavesMemory
 from streams.stages.detect.signs.stacks import StacksMemory
+from streams.stages.detect.signs.uneven_work import UnevenWorkMemory
 from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
 from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
 
@@ -64,6 +65,7 @@ class Signs(Struct):
     shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
     slowing_saves: SlowingSavesMemory = field(default_factory=SlowingSavesMemory)
     stacks: StacksMemory = field(default_factory=StacksMemory)
+    uneven_work: UnevenWorkMemory = field(default_factory=UnevenWorkMemory)
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)
     told: dict[str, Told] = field(default_factory=dict)
