@@ -4,7 +4,7 @@ import math
 from collections.abc import Generator, Iterable, Iterator
 
 from detectors.base import Alarm
-from schemas.detection import Detection, Vitals
+from schemas.detection import Detection
 from schemas.events import MOVES_THE_CLOCK
 from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
@@ -33,6 +33,7 @@ from streams.stages.detect.repeats import is_repeated
 from streams.stages.detect.signs import watch as signs
 from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
 from streams.stages.detect.signs.sign import Scene
+from streams.stages.detect.vitals import of_moment, of_step
 from streams.stages.stage import Sent
 
 FORGOTTEN_SECONDS = 7 * 86400.0
@@ -220,7 +221,7 @@ class Detect:
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
         fleet.step(memory.fleet, closed)
-        yield Sent("vitals", memory.key, _vitals(memory, attempt, closed, phase))
+        yield Sent("vitals", memory.key, of_step(memory, attempt, closed, phase))
 
     def _saved(self, memory: DetectMemory, attempt: Attempt, closed: ClosedStep) -> Iterator[Sent]:
         """A pause reported by the trainer's frames, where no event told of it; and the pause as a value of the step."""
@@ -236,19 +237,7 @@ class Detect:
         attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.moment(memory.signs, scene, moment))
-        vitals = Vitals(
-            job=memory.key,
-            attempt=attempt.number,
-            cluster=memory.cluster,
-            of=moment.of,
-            step=attempt.top_step if attempt.top_step >= 0 else None,
-            time=moment.time,
-            values=values,
-            normal=samples.newly_normal(moment.entities),
-            world_size=attempt.world_size,
-            clock=memory.clock,
-        )
-        yield Sent("vitals", memory.key, vitals)
+        yield Sent("vitals", memory.key, of_moment(memory, attempt, moment, values))
 
     def _follow(
         self, memory: DetectMemory, attempt: Attempt, findings: Iterable[tuple[Alarm, Found]]
@@ -282,18 +271,3 @@ def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
 
 def _is_wrong(detection: Detection) -> bool:
     return detection.detector != "silence"
-
-
-def _vitals(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: str) -> Vitals:
-    return Vitals(
-        job=memory.key,
-        attempt=attempt.number,
-        cluster=memory.cluster,
-        step=closed.step,
-        time=closed.time,
-        values={**closed.job, **{name: reading for name, reading in closed.readings.items() if name not in closed.job}},
-        normal=series.newly_normal(attempt.series),
-        phase=phase,
-        world_size=attempt.world_size or len(attempt.participants.ranks),
-        clock=memory.clock,
-    )
