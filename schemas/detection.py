@@ -79,6 +79,7 @@ class Vitals(Struct, frozen=True, kw_only=True):
         phase: the legitimate phase the job is in, or "".
         world_size: ranks of the attempt; 0 where unknown.
         clock: the job's stream clock, Unix seconds: the latest trusted time seen.
+        records: records of this key that had been taken by then, each counted once.
     """
 
     v: int = VERSION
@@ -93,3 +94,4 @@ class Vitals(Struct, frozen=True, kw_only=True):
     phase: str = ""
     world_size: int = 0
     clock: float = 0.0
+    records: int = 0

@@ -31,6 +31,7 @@ EVENTS = (
     EventKind("phase.begin", "a legitimate phase begins: warmup, compile, eval, checkpoint, restore", ("phase",)),
     EventKind("phase.end", "that phase ends", ("phase",)),
     EventKind("config.changed", "announced change; field -> [old, new]"),
+    EventKind("config.drift", "a machine's setting is not that of its peers", ("setting", "expected", "found"), "node"),
     EventKind("checkpoint.begin", "a save begins", ("step", "mode", "rank")),
     EventKind("checkpoint.end", "a save is complete", ("step", "mode", "seconds", "bytes", "pause_seconds")),
     EventKind("checkpoint.failed", "a save did not complete", ("step", "mode", "error")),

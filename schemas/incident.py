@@ -106,12 +106,17 @@ class Basis(Struct, frozen=True, kw_only=True):
         key: of these records.
         until: Unix seconds up to which the job's clock had come.
         catalogue: id of the causes and priors that were weighed.
+        detectors: id of the detectors with their parameters, of the lateness and the hold.
+        records: records of this key that had been taken by then, each counted once: the offset in its log, which is the
+            same whatever partition or journal holds it.
     """
 
     topic: str
     key: str
     until: float
     catalogue: str
+    detectors: str = ""
+    records: int = 0
 
 
 class RuledOut(Struct, frozen=True, kw_only=True):

@@ -101,6 +101,8 @@ _THROUGHPUT = (
     _signal("bubble_share", "share", "throughput", "config", "up", "pipeline bubble", worth=0.2, floor=0.02),
     _signal("batch_size", "", "throughput", "config", "none", "samples per step", kind="schedule"),
     _signal("sequence_length", "", "throughput", "config", "none", "tokens per sample", kind="schedule"),
+    _signal("expert_load_ratio", "", "throughput", "model", "up", "tokens of the busiest expert over the mean", worth=0.3, floor=0.3),
+    _signal("dropped_token_share", "share", "throughput", "model", "up", "tokens that no expert had room for", worth=1.0, floor=0.02),
     _signal("allocator_flushes", "", "throughput", "config", "up", "GPU allocator cache flushes per step", floor=1.0),
 )
 _CHECKPOINT = (
@@ -162,6 +164,7 @@ _HOST = (
     _signal("iowait", "share", "system", "host", "up", "CPUs idle with I/O outstanding", worth=1.0, floor=0.05),
     _signal("load", "", "system", "host", "up", "load average over one minute", worth=0.5, floor=4.0),
     _signal("memory_available_bytes", "bytes", "system", "host", "down", "memory that can be had", worth=0.3, over="min"),
+    _signal("page_cache_bytes", "bytes", "system", "host", "down", "files kept in memory", worth=0.3, over="min"),
     _signal("swap_used_bytes", "bytes", "system", "host", "up", "swap in use", worth=1.0, floor=1e9, over="max"),
     _signal("shm_used_share", "share", "system", "host", "up", "shared memory in use", worth=0.5, floor=0.3, over="max"),
     _signal("oom_kills_total", "", "system", "host", "up", "processes killed for memory", kind="counter", floor=1.0, over="sum"),
@@ -179,6 +182,7 @@ _STORAGE = (
     _signal("storage_latency_seconds", "s", "system", "storage", "up", "time of one read", worth=0.5, floor=0.002, over="median"),
     _signal("storage_retries_total", "", "system", "storage", "up", "reads tried again", kind="counter", floor=1.0, over="sum"),
     _signal("storage_errors_total", "", "system", "storage", "up", "reads failed", kind="counter", floor=1.0, over="sum"),
+    _signal("storage_metadata_latency_seconds", "s", "system", "storage", "up", "time of one open, stat or list", worth=1.0, floor=0.005, over="median"),
     _signal("cache_hit_ratio", "share", "system", "storage", "down", "reads answered by the cache", worth=0.1, floor=0.1),
 )
 _COMMUNICATION = (

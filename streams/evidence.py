@@ -1,6 +1,6 @@
 """Evidence computed again: the same telemetry through the same line has to say the same, claim by claim."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -22,11 +22,18 @@ class Claim(Struct, frozen=True):
 
 
 class Verification(Struct, frozen=True):
-    """What a computation came to; `found` is False where it leads to no such incident at all."""
+    """What a computation came to; `found` is False where it leads to no such incident at all.
+
+    Attributes:
+        because: what is not as it was when the incident was told, where a claim may differ for it.
+        records: of the incident's key that were taken until it was told so.
+    """
 
     found: bool
     revision: int
     claims: tuple[Claim, ...]
+    because: tuple[str, ...] = ()
+    records: int = 0
 
     @property
     def holds(self) -> bool:
@@ -56,7 +63,21 @@ def verify(told: Incident, computed: Sequence[Incident]) -> Verification:
     verdict = (told.cause, told.layer, told.onset_step, told.nodes, told.ranks, told.gpus)
     now = (again.cause, again.layer, again.onset_step, again.nodes, again.ranks, again.gpus)
     claims.append(Claim("same" if verdict == now else "differs", f"the verdict is {told.cause}", f"now {again.cause}"))
-    return Verification(True, again.revision, tuple(claims))
+    records = told.basis.records if told.basis is not None else 0
+    return Verification(True, again.revision, tuple(claims), tuple(_changed(told, again)), records)
+
+
+def _changed(told: Incident, again: Incident) -> Iterator[str]:
+    """Say what else is not as it was."""
+    before, now = told.basis, again.basis
+    if before is None or now is None:
+        return
+    if before.catalogue != now.catalogue:
+        yield "the causes or their priors are not those it was told with"
+    if before.detectors and before.detectors != now.detectors:
+        yield "the detectors or their parameters are not those it was told with"
+    if before.records and again.revision == told.revision and before.records != now.records:
+        yield f"it was told after {before.records} records of {before.key}, and now after {now.records}"
 
 
 def _claim(told: Evidence, computed: Sequence[Evidence]) -> Claim:

@@ -2,8 +2,10 @@
 
 from msgspec import Struct
 
+from detectors.catalogue import DETECTORS
 from playbooks.cause import Cause
 from playbooks.playbook import Playbook
+from schemas.ids import derived_id
 from streams.stages.correlate.stage import Correlate
 from streams.stages.decide.stage import Decide
 from streams.stages.detect.stage import Detect
@@ -39,7 +41,21 @@ def topology(
     return (
         Row(Detect(lateness), reads=("telemetry",), writes=("events", "detections", "vitals", "telemetry"), key="job"),
         Row(
-            Correlate(causes, hold), reads=("events", "detections", "vitals"), writes=("drafts", "telemetry"), key="job"
+            Correlate(causes, hold, _made_by(lateness, hold)),
+            reads=("events", "detections", "vitals"),
+            writes=("drafts", "telemetry"),
+            key="job",
         ),
         Row(Decide(playbooks), reads=("drafts", "vitals", "events"), writes=("incidents", "requests"), key="job"),
     )
+
+
+def _made_by(lateness: float, hold: float) -> str:
+    """Name all detectors with their parameters, so that it can be told whether others would have looked."""
+    parameters = [
+        f"{name} {parameter} {value}"
+        for name, build in sorted(DETECTORS.items())
+        for parameter, value in sorted(vars(build()).items())
+        if isinstance(value, int | float | str | tuple)
+    ]
+    return derived_id(lateness, hold, *parameters)

@@ -142,8 +142,10 @@ def _disks() -> dict[str, Disk]:
 
 def _memory() -> Readings:
     shared = psutil.disk_usage(_SHARED_MEMORY) if os.path.isdir(_SHARED_MEMORY) else None
+    memory = psutil.virtual_memory()
     return {
-        "memory_available_bytes": float(psutil.virtual_memory().available),
+        "memory_available_bytes": float(memory.available),
+        "page_cache_bytes": float(memory.cached),
         "swap_used_bytes": float(psutil.swap_memory().used),
         "shm_used_share": shared.used / shared.total if shared and shared.total else None,
     }

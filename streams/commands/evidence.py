@@ -46,11 +46,14 @@ def verify(
         give({"incident": told.id, "holds": outcome.holds, **msgspec.to_builtins(outcome)})
     else:
         show("", ("", "claim", "detail"), [(one.standing, one.text, one.detail) for one in outcome.claims])
+    for one in outcome.because:
+        say(one)
     if not outcome.found:
         fail(f"{told.id}: the telemetry at hand does not lead to this incident; how far back does it reach?")
     if not outcome.holds:
         fail(f"{told.id}: not every claim of revision {told.revision} came out the same")
-    say(f"{told.id}, revision {told.revision}: {len(outcome.claims)} claims came out the same")
+    source = f"the first {outcome.records} records of {told.basis.key}" if told.basis is not None else "telemetry"
+    say(f"{told.id}, revision {told.revision}: {len(outcome.claims)} claims came out the same, from {source}")
 
 
 def _computed(settings: Settings, telemetry: str, told: Incident) -> Verification:

@@ -45,7 +45,7 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "the training loop, the storage client",
-        ("storage_retries_total", "storage_errors_total", "cache_hit_ratio", "storage_read_*", "storage_latency_seconds", "storage.error"),
+        ("storage_retries_total", "storage_errors_total", "cache_hit_ratio", "storage_read_*", "storage_latency_seconds", "storage_metadata_latency_seconds", "storage.error"),
         'hook.sample("mount", "/data", storage_retries_total=client.retries, cache_hit_ratio=cache.ratio)\n'
         'hook.event("storage.error", subject="/data", code=503, reason="slow down")',
     ),
@@ -82,7 +82,7 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "the agent on the node",
-        ("allowed_*", "shm_used_share", "cpus*", "space_*", "read_only", "clock_*"),
+        ("allowed_*", "page_cache_bytes", "shm_used_share", "cpus*", "space_*", "read_only", "clock_*"),
         "trainmaster agent --dir /run/trainmaster",
     ),
     (

@@ -38,6 +38,26 @@ def test_the_same_telemetry_makes_the_same_claims(lines: list[bytes], told: Inci
     assert found[0].limit is not None
     assert told.basis is not None
     assert (told.basis.topic, told.basis.key) == ("telemetry", "toy")
+    assert 0 < told.basis.records <= len(lines)
+    assert (outcome.because, outcome.records) == ((), told.basis.records)
+
+
+def test_the_records_it_names_are_enough(lines: list[bytes], told: Incident) -> None:
+    """The offset in the log of the key says how far one has to read for the same verdict."""
+    assert told.basis is not None
+    [*_, again] = recompute(shipped_line(), lines[: told.basis.records], told.id)
+    assert (again.cause, again.ranks, again.onset_step) == (told.cause, told.ranks, told.onset_step)
+
+
+def test_what_has_changed_since_is_said(lines: list[bytes], told: Incident) -> None:
+    """Other causes or other parameters may be why a claim differs."""
+    assert told.basis is not None
+    other = structs.replace(told, basis=structs.replace(told.basis, catalogue="x", detectors="y"))
+    because = verify(other, recompute(shipped_line(), lines, told.id)).because
+    assert [one.partition(" are not")[0] for one in because] == [
+        "the causes or their priors",
+        "the detectors or their parameters",
+    ]
 
 
 def test_a_claim_that_was_changed_is_found_out(lines: list[bytes], told: Incident) -> None:

@@ -59,6 +59,34 @@ def test_what_the_catalogue_makes_of_findings(findings: tuple[Detection | Event,
     assert named(*findings, tracks=CALM) == cause
 
 
+@pytest.mark.parametrize(
+    ("findings", "cause"),
+    [
+        pytest.param(
+            (a_detection("loader_share"), a_detection("storage_metadata_latency_seconds", subject="mount:/data")),
+            "metadata_slow",
+            id="slow to open, and not to read",
+        ),
+        pytest.param(
+            (a_detection("loader_share"), a_detection("page_cache_bytes", direction="down")),
+            "page_cache_lost",
+            id="files no longer in memory",
+        ),
+        pytest.param(
+            (a_detection("expert_load_ratio"), a_detection("step_seconds")), "expert_imbalance", id="one busy expert"
+        ),
+        pytest.param(
+            (an_event("config.drift", subject="n02", data={"setting": "persistence mode"}),),
+            "configuration_drift",
+            id="a setting that differs",
+        ),
+    ],
+)
+def test_what_further_signals_lead_to(findings: tuple[Detection | Event, ...], cause: str) -> None:
+    """Causes that need a signal of their own are named where it speaks, and by it alone."""
+    assert named(*findings, tracks={"storage_latency_seconds": a_track(0.004, normal=0.004)}) == cause
+
+
 def test_no_steps_while_the_gpus_work_is_no_hang() -> None:
     """Full power without steps means that nobody reports them; power that falls means that nobody works."""
     stalled = a_detection("interval_seconds", "stalled")

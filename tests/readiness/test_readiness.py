@@ -48,6 +48,10 @@ WITHOUT = {
     "bubble_share",
     "batch_size",
     "sequence_length",
+    "expert_load_ratio",
+    "dropped_token_share",
+    "config.drift",
+    "job.fault",
 }
 """What only the trainer, or we ourselves, can say."""
 

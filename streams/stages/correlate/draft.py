@@ -25,9 +25,7 @@ UNSEEN = ("history.lost",)
 """Events whose words say what could not be seen."""
 
 
-def draft(
-    memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: float, catalogue: str = ""
-) -> Incident | None:
+def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: float, basis: Basis) -> Incident | None:
     """Write the incident of a case, None where nothing has changed since it was last told.
 
     Args:
@@ -35,7 +33,7 @@ def draft(
         case: the incident in the making.
         causes: the catalogue.
         hold: seconds for which a case that nothing explains yet is kept back once more: its evidence may be on the way.
-        catalogue: id of the catalogue, for the record.
+        basis: what it can be computed from again, as far as it is the same for all.
     """
     facts = facts_of(memory, case)
     diagnosis = _said_by_person(diagnose(facts, causes), case, causes)
@@ -44,8 +42,8 @@ def draft(
         return None
     case.linked = case.linked or _earlier(memory, case)
     lost = gpu_seconds(memory, case)
-    basis = Basis(topic="telemetry", key=memory.key, until=memory.clock, catalogue=catalogue)
-    incident = structs.replace(_incident(memory, case, facts, diagnosis, lost), basis=basis)
+    here = structs.replace(basis, key=memory.key, until=memory.clock, records=memory.records)
+    incident = structs.replace(_incident(memory, case, facts, diagnosis, lost), basis=here)
     lasting = _lasting(incident)
     if lasting == case.told and lost < case.told_lost * RETOLD + 60.0 * max(1, memory.world_size):
         return None

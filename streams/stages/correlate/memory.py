@@ -82,6 +82,7 @@ class CorrelateMemory(Struct):
     Attributes:
         heard: waiting finding -> the stream's clock when it was first heard of.
         placements: of the last attempts: an incident of an earlier one names machines as they were placed then.
+        records: of this key that had been taken when the last vitals came.
         followed: GPU and code of its fault -> incident of the cluster that follows it.
     """
 
@@ -102,6 +103,7 @@ class CorrelateMemory(Struct):
     saves: list[int] = field(default_factory=list)
     settle_at: float = 0.0
     reports: int = 0
+    records: int = 0
     followed: dict[str, str] = field(default_factory=dict)
 
     def placement(self, attempt: int | None = None) -> Placement:

@@ -8,6 +8,7 @@ from schemas.codec import encode
 from schemas.detection import Detection, Vitals
 from schemas.events import MOVES_THE_CLOCK
 from schemas.ids import derived_id
+from schemas.incident import Basis
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
 from streams.stages.correlate import cost, fleet, life, tracks
@@ -26,17 +27,19 @@ class Correlate:
     Args:
         causes: the catalogue.
         hold: seconds a finding waits for others before it opens an incident.
+        detectors: id of what made the findings, for the record.
     """
 
     name = "correlate"
     memory = CorrelateMemory
 
-    def __init__(self, causes: tuple[Cause, ...], hold: float = 10.0) -> None:
+    def __init__(self, causes: tuple[Cause, ...], hold: float = 10.0, detectors: str = "") -> None:
         if not hold >= 0:
             raise ValueError(f"hold: seconds, 0 or more, not {hold}")
         self.causes = causes
         self.hold = hold
-        self.catalogue = derived_id(*(encode(cause).decode() for cause in causes))
+        catalogue = derived_id(*(encode(cause).decode() for cause in causes))
+        self.basis = Basis(topic="telemetry", key="", until=0.0, catalogue=catalogue, detectors=detectors)
 
     def blank(self, key: str) -> CorrelateMemory:
         """Make the memory of a job that has not been seen yet."""
@@ -72,7 +75,7 @@ class Correlate:
         for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
             if case.unread >= THINK_AGAIN or everything:
                 case.unread = 0
-                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold, self.catalogue)
+                incident = draft(memory, case, self.causes, 0.0 if everything else self.hold, self.basis)
                 if incident is not None:
                     yield Sent("drafts", memory.key, incident)
                     yield from fleet.report(memory, case, incident)

@@ -25,6 +25,7 @@ def take(memory: CorrelateMemory, vitals: Vitals) -> None:
             memory.tracks.setdefault(name, Track()).normal = level
     if vitals.of == "step":
         memory.step, memory.step_time = vitals.step, vitals.time
+    memory.records = max(memory.records, vitals.records)
     memory.world_size = vitals.world_size or memory.world_size
 
 

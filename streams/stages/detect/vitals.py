@@ -1,6 +1,7 @@
-"""What a job was like at a step or a moment: its line of vitals."""
+"""The vitals of a job: its values at one step or moment, with what is normal for it."""
 
 from schemas.detection import Vitals
+from schemas.telemetry import Reading
 from streams.stages.detect import learned, samples, series
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.job_memory import DetectMemory
@@ -8,7 +9,7 @@ from streams.stages.detect.memory import Attempt
 
 
 def of_step(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: str) -> Vitals:
-    """Tell of a step that has closed."""
+    """Give the vitals of a step that has closed, in a phase or, with "", in none."""
     return Vitals(
         job=memory.key,
         attempt=attempt.number,
@@ -20,13 +21,15 @@ def of_step(memory: DetectMemory, attempt: Attempt, closed: ClosedStep, phase: s
         phase=phase,
         world_size=attempt.world_size or len(attempt.participants.ranks),
         clock=memory.clock,
+        records=memory.counters.records - memory.counters.repeated,
     )
 
 
 def of_moment(
     memory: DetectMemory, attempt: Attempt, moment: samples.Moment, values: dict[str, float | None]
 ) -> Vitals:
-    """Tell of what was sampled between the steps."""
+    """Give the vitals of a moment of samples, with the job's values in it."""
+    known: dict[str, Reading] = dict(values)
     return Vitals(
         job=memory.key,
         attempt=attempt.number,
@@ -34,8 +37,9 @@ def of_moment(
         of=moment.of,
         step=attempt.top_step if attempt.top_step >= 0 else None,
         time=moment.time,
-        values=values,
+        values=known,
         normal=learned.newly_normal(moment.entities),
         world_size=attempt.world_size,
         clock=memory.clock,
+        records=memory.counters.records - memory.counters.repeated,
     )
