@@ -15,6 +15,8 @@ LINES = {
     "19.447 | TFLOPs: 148.90 |",
     "torchtitan": "[rank0]:[titan] 2026-03-11 08:14:09,436 - root - INFO - step: {n}  loss:  6.5802  grad_norm:  0.5926  "
     "memory: 51.20GiB(53.90%)  tps: 6,310  tflops: 365.10  mfu: 36.91%",
+    "nanoGPT": "iter {n}: loss 2.2210, time 13.80ms, mfu 26.97%",
+    "Hugging Face": "{{'loss': 2.119, 'grad_norm': 0.375, 'learning_rate': 4.58e-05, 'epoch': 0.{n}}}",
     "nobody's": "2026-03-11 08:14:09,436 INFO my_project.data.loader worker {n} opened shard-{m}.tar of the bucket after "
     "0.31 s and will read 1024 samples of it",
     "a usual mixture": "\n".join(

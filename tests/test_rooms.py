@@ -16,6 +16,8 @@ MAY_IMPORT = {
     "streams": {"schemas", "detectors", "playbooks"},
 }
 MOST_LINES = 300
+ONE_FILE_TO_COPY = {"trainer.py": 430}
+"""The trainer's hook is copied into training environments as one file, its writing thread included."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def test_there_is_no_import_circle(graph: grimp.ImportGraph) -> None:
 def test_no_module_grows_too_long(room: str) -> None:
     """A file over 300 lines holds more than one idea."""
     long = {path.name: len(path.read_text().splitlines()) for path in (ROOT / room).rglob("*.py")}
-    assert {name: lines for name, lines in long.items() if lines > MOST_LINES} == {}
+    assert {name: lines for name, lines in long.items() if lines > ONE_FILE_TO_COPY.get(name, MOST_LINES)} == {}
 
 
 def test_the_top_level_is_as_agreed() -> None:

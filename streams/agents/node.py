@@ -40,7 +40,7 @@ class Rhythm(Struct, frozen=True, kw_only=True):
 
     poll_every: float = 0.3
     search_every: float = 0.5
-    linger: float = 0.5
+    linger: float = 0.7
     sample_every: float = 1.0
     watch_every: float = 1.0
     control_every: float = 2.0

@@ -16,12 +16,14 @@ from schemas.action import Control, Setting
 from streams.agents.control_file import write_control
 from streams.agents.rank_file import Line, find, parse
 from streams.agents.trainer import Hook
+from tests.agents.rank_lines import flush_all
 
 WAIT = 0.02
 
 
 def lines(folder: Path) -> list[Line]:
     """Read what the hook wrote, without the first line of the file."""
+    flush_all()
     found = [parse(raw) for file in find(folder) for raw in file.path.read_bytes().splitlines()]
     return [line for line in found if line is not None and not line.hook]
 

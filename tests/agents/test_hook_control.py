@@ -10,7 +10,7 @@ import pytest
 from schemas.action import Control, Setting
 from streams.agents.control_file import write_control
 from streams.agents.trainer import Hook
-from tests.agents.rank_lines import read_lines
+from tests.agents.rank_lines import flush_all, read_lines
 
 Wish = tuple[Any, str]
 
@@ -19,6 +19,7 @@ def order(directory: Path, version: int, wishes: dict[str, Wish], attempt: int =
     """Write a control file."""
     settings = {name: Setting(value=value, request=request) for name, (value, request) in wishes.items()}
     write_control(directory, Control(job="j", attempt=attempt, version=version, settings=settings))
+    flush_all()
 
 
 def train(hook: Hook, *steps: int) -> None:
@@ -119,6 +120,7 @@ def test_a_malformed_file_is_ignored_counted_and_told_once(text: str, tmp_path: 
     order(tmp_path, 1, {"loader.path": ("cache", "r1")})
     train(hook, 0)
     (tmp_path / "j" / "control.json").write_text(text)
+    flush_all()
     train(hook, 1, 2, 3)
     assert hook.setting("loader.path") == "cache"
     assert hook.failed == 1

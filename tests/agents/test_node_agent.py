@@ -43,7 +43,8 @@ async def serving(
 
 def hooks(tmp_path: Path, ranks: int, job: str = "wm-64", attempt: int = 1) -> list[Hook]:
     """Make the hooks of a node's ranks."""
-    return [Hook(str(tmp_path / "hooks"), job, rank, attempt, world_size=ranks) for rank in range(ranks)]
+    folder = str(tmp_path / "hooks")
+    return [Hook(folder, job, rank, attempt, world_size=ranks, write_seconds=0.01) for rank in range(ranks)]
 
 
 def train(hook: Hook, step: int) -> None:
@@ -144,6 +145,7 @@ def test_a_control_document_reaches_the_trainer_and_is_answered(tmp_path: Path) 
             await until(lambda: server.asked.get(304, 0) > 2, "the agent asks without being told again")
             assert server.asked[200] == 1
             for hook in ranks:
+                hook.flush()
                 train(hook, 1)
                 assert hook.setting("loader.path") == "cache"
             await until(lambda: server.events_named("control.acknowledged"), "the acknowledgement")
@@ -247,6 +249,8 @@ def test_a_step_that_waits_for_its_ranks_survives_a_kill(tmp_path: Path) -> None
             train(first, 1)
             train(second, 2)
             train(first, 2)
+            first.flush()
+            second.flush()
             await live(server, 1000.0, {0, 2})
             await live(server, 0.0, {0, 1, 2})
 

@@ -13,6 +13,7 @@ from streams.agents import tail as tail_module
 from streams.agents.rank_file import Source, find
 from streams.agents.tail import Mark, Places, Read, Tail, load_places, save_places
 from streams.agents.trainer import Hook
+from tests.agents.rank_lines import flush_all
 
 
 class Writer:
@@ -205,6 +206,7 @@ def test_new_ranks_attempts_and_jobs_appear(tmp_path: Path) -> None:
     for job, attempt, rank in (("a/b", 1, 0), ("a/b", 2, 0), (".c", 1, 11)):
         with Hook(str(tmp_path), job, rank, attempt).step(1):
             pass
+    flush_all()
     (tmp_path / "stray").write_text("x")
     (tmp_path / "a%2Fb" / "attempt-x").mkdir()
     (tmp_path / "a%2Fb" / "attempt-1" / "rank-0000.txt").write_text("x")
@@ -248,6 +250,7 @@ def test_a_hook_that_starts_anew_counts_anew(tmp_path: Path) -> None:
         for step in range(3):
             with hook.step(step):
                 pass
+        hook.flush()
     assert [read.missed for read in Tail(tmp_path).poll()] == [0] * 8
 
 
@@ -271,6 +274,7 @@ def test_hundreds_of_old_attempts_are_read_a_few_files_at_a_time(
     for attempt in range(1, 34):
         with Hook(str(tmp_path), "j", attempt=attempt).step(attempt):
             pass
+    flush_all()
     tail = Tail(tmp_path)
     steps, rounds = [read.line.s for read in tail.poll() if not read.line.hook], 1
     while tail.behind:
@@ -280,6 +284,7 @@ def test_hundreds_of_old_attempts_are_read_a_few_files_at_a_time(
     assert rounds == 4
     with Hook(str(tmp_path), "j", attempt=40).step(40):
         pass
+    flush_all()
     assert [read.line.s for read in tail.poll() if not read.line.hook] == [40]
 
 

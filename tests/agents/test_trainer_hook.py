@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streams.agents.rank_file import parse
 from streams.agents.trainer import Hook
-from tests.agents.rank_lines import read_lines
+from tests.agents.rank_lines import flush_all, read_lines
 
 
 class Unfriendly:
@@ -137,6 +137,7 @@ def test_a_place_that_cannot_be_written_is_counted(tmp_path: Path) -> None:
     for step in range(3):
         with hook.step(step):
             pass
+    hook.flush()
     assert hook.dropped == 3
 
 
@@ -148,10 +149,12 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 for step in range(200):
     with hook.step(step) as s:
         s.log(loss=1.0)
+hook.flush()
 full = hook.dropped
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 with hook.step(200):
     pass
+hook.flush()
 print(full, hook.dropped)
 """
 
@@ -178,6 +181,7 @@ def test_a_half_line_of_a_killed_process_spoils_no_other(tmp_path: Path) -> None
     (folder / "rank-0000.jsonl").write_bytes(b'{"n":0,"t":1.0,"s":')
     with Hook(str(tmp_path), "j").step(5):
         pass
+    flush_all()
     raw = (folder / "rank-0000.jsonl").read_bytes().splitlines()
     assert parse(raw[-1]) is not None
     assert raw[0] == b'{"n":0,"t":1.0,"s":'
@@ -190,6 +194,7 @@ def test_files_are_put_aside_at_their_limit_and_two_are_kept(tmp_path: Path) -> 
     for step in range(300):
         with hook.step(step):
             pass
+    flush_all()
     folder = tmp_path / "j" / "attempt-1"
     names = ["rank-0000.jsonl.2", "rank-0000.jsonl.1", "rank-0000.jsonl"]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
@@ -205,8 +210,8 @@ def test_a_record_too_long_for_anyone_is_dropped(tmp_path: Path) -> None:
     hook = Hook(str(tmp_path), "j")
     hook.event("log.line", data="x" * 1_000_000)
     hook.event("log.line")
-    assert hook.dropped == 1
     (line,) = read_lines(tmp_path)
+    assert hook.dropped == 1
     assert (line.n, line.lost) == (1, 1)
 
 
@@ -240,6 +245,7 @@ def test_lines_are_json(tmp_path: Path) -> None:
     """Any JSON reader understands a line."""
     hook = Hook(str(tmp_path), "j")
     hook.sample("mount", "/data", storage_retries_total=3, storage_latency_seconds=None)
+    flush_all()
     raw = (tmp_path / "j" / "attempt-1" / "rank-0000.jsonl").read_text().splitlines()
     line = json.loads(raw[-1])
     assert (line["of"], line["id"]) == ("mount", "/data")

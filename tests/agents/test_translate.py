@@ -166,7 +166,9 @@ def test_a_source_that_hangs_stops_no_other() -> None:
 
 def test_a_hook_says_which_processors_it_may_use(tmp_path: Path) -> None:
     """The first line of a rank's file has the processors of its process."""
-    with Hook(str(tmp_path), "j").step(0):
+    hook = Hook(str(tmp_path), "j")
+    with hook.step(0):
         pass
+    hook.flush()
     raw = (tmp_path / "j" / "attempt-1" / "rank-0000.jsonl").read_bytes().splitlines()[0]
     assert b'"cpus":[0' in raw

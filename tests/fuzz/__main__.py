@@ -4,6 +4,7 @@
 """
 
 import argparse
+import contextlib
 import sys
 from random import Random
 
@@ -23,15 +24,17 @@ def main() -> int:
             all_targets[asked.target](Random(f"{asked.target} {asked.seed}"))
         return 0
     campaign, begin = Campaign(), monotonic_seconds()
-    last = rounds(campaign, asked.seed, lambda: monotonic_seconds() - begin < asked.seconds)
-    report(campaign, asked.seed, last, monotonic_seconds() - begin)
+    with contextlib.suppress(KeyboardInterrupt):  # what was found until then is told
+        rounds(campaign, asked.seed, lambda: monotonic_seconds() - begin < asked.seconds)
+    report(campaign, asked.seed, monotonic_seconds() - begin)
     return 1 if campaign.failures else 0
 
 
-def report(campaign: Campaign, first: int, last: int, seconds: float) -> None:
+def report(campaign: Campaign, first: int, seconds: float) -> None:
     """Say what was tried, and what failed at which seed."""
-    say = sys.stdout.write
-    say(f"{seconds:.0f} s, seeds {first} to {last - 1}, {sum(campaign.lines.values()):,} lines\n")
+    say, attempted = sys.stdout.write, sum(campaign.attempts.values())
+    lines = sum(campaign.lines.values())
+    say(f"{seconds:.0f} s, from seed {first} on, {attempted:,} attempts, {lines:,} lines\n")
     for name, attempts in campaign.attempts.items():
         say(f"  {name:12} {attempts:10,} attempts {campaign.lines[name]:12,} lines\n")
     for place, count in campaign.failed.most_common():

@@ -91,7 +91,11 @@ def check_records(findings: Iterable[Finding]) -> int:
 
 def logs(chance: Random) -> int:
     """Read a damaged log whole and in pieces: nothing is raised, and both ways the same is found."""
-    log = b"\n".join(mutate(chance, chance.choice(LINES), LINES) for _ in range(chance.randint(1, 30)))
+    pieces_of = [chance.choice(LINES) for _ in range(chance.randint(1, 15))]
+    if chance.random() < 0.5:  # long stretches of one format are read in another way than single lines
+        pieces_of = [piece for piece in pieces_of for _ in range(chance.randint(1, 6))]
+    most = chance.choice((1, 4))
+    log = b"\n".join(mutate(chance, piece, LINES, most) for piece in pieces_of)
     whole, pieces = LogReader(UTC), LogReader(UTC)
     found = [*whole.feed(log, ARRIVED), *whole.finish(ARRIVED)]
     parted = [finding for piece in cuts(chance, log) for finding in pieces.feed(piece, ARRIVED)]

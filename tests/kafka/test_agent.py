@@ -45,7 +45,7 @@ Telemetry = StepFrame | SampleFrame | Event
 
 def hooks(folder: Path, ranks: int, job: str) -> list[Hook]:
     """Make the hooks of a node's ranks."""
-    return [Hook(str(folder / "hooks"), job, rank, 1, world_size=ranks) for rank in range(ranks)]
+    return [Hook(str(folder / "hooks"), job, rank, 1, world_size=ranks, write_seconds=0.01) for rank in range(ranks)]
 
 
 def train(ranks: list[Hook], *steps: int) -> None:

@@ -104,6 +104,7 @@ def test_a_node_and_its_trainer_are_looked_at(tmp_path: Path) -> None:
     hook = Hook(str(tmp_path), "wm-64", 0)
     with hook.step(1) as s:
         s.log(loss=1.0)
+    hook.flush()
 
     def broken() -> list[Sample]:
         raise OSError("no driver")

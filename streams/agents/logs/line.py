@@ -98,6 +98,18 @@ class Holding(Protocol):
         ...
 
 
+@runtime_checkable
+class Running(Protocol):
+    """A format that reads line after line of the plainest kind at one go, for logs of nothing else are long."""
+
+    def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:
+        """Read lines from a place on, up to the first one that is not of that kind; tell the place after them.
+
+        What it says of a line is what `read` would say.
+        """
+        ...
+
+
 class Steps:
     """Makes steps of one format, and knows how many steps lie between two of its lines."""
 

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from datetime import tzinfo
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.moment import second
 from streams.agents.logs.numbers import number
 
 _HEAD = re.compile(r"iteration +(\d+)/ *\d+ *\|")
@@ -37,6 +39,11 @@ _SIGNALS = {
 }
 Column = tuple[int, str, str, float]
 """Which part of a line, how it begins, the signal it gives, and the factor to the signal's unit."""
+_PLAIN = re.compile(
+    r"(?: |\[(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d)\] )iteration +(\d{1,15})/ *\d{1,15} \|([^\n]{0,4000}\|)\n"
+)
+"""A whole line; one with any of the others in it may hold a second message."""
+_FOREIGN = ("[", "{", "NVRM", "Watchdog")
 
 
 class Megatron:
@@ -48,6 +55,8 @@ class Megatron:
         self._steps = Steps()
         self._columns: list[Column] = []
         self._width = 0
+        self._printed: list[str] = []
+        self._read: list[float] = []
         self._tokens: tuple[int, float] | None = None
         self._saving: dict[int, float] = {}
         self._saved: int | None = None
@@ -63,6 +72,39 @@ class Megatron:
                 return []
             return [self._iteration(head, line.text, line)]
         return self._other(line)
+
+    def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:
+        """Read whole iterations that have the fields of the one before, all of them plain numbers."""
+        made: list[Finding] = []
+        while found := _PLAIN.match(text, place):
+            day, clock, step, fields = found.groups()
+            time = second(f"{day}T{clock}", zone) if day else None
+            foreign = any(word in fields for word in _FOREIGN)
+            values = None if foreign else self._plain(fields.split("|"))
+            if values is None or (day and time is None):
+                break
+            made.append(self._made(int(step), values, time))
+            place = found.end()
+        return made, place
+
+    def _plain(self, parts: list[str]) -> dict[str, Reading] | None:
+        """Read the fields; what is printed as it was on the line before needs no reading again."""
+        if len(parts) != self._width:
+            return None
+        printed, read = self._printed, self._read
+        values: dict[str, Reading] = {}
+        for index, (place, name, signal, factor) in enumerate(self._columns):
+            part = parts[place]
+            if part != printed[index]:
+                if not part.startswith(name):
+                    return None
+                try:
+                    read[index] = float(part[len(name) :]) * factor
+                except ValueError:
+                    return None
+                printed[index] = part
+            values[signal] = read[index]
+        return values
 
     @property
     def is_open(self) -> bool:
@@ -89,17 +131,20 @@ class Megatron:
 
     def _iteration(self, head: re.Match[str], text: str, line: Line) -> LoggedStep:
         values = self._values(text[head.end() :])
-        step = int(head[1])
+        return self._made(int(head[1]), values, line.time if head.start() > 1 else None)
+
+    def _made(self, step: int, values: dict[str, Reading], time: float | None) -> LoggedStep:
         if "skipped" in values:
             values["skipped"] = float((values["skipped"] or 0.0) > 0)
         self._count_tokens(step, values.pop(_TOKENS, None), values.pop(_SAMPLES, None), values)
-        return self._steps.step(step, values, line.time if head.start() > 1 else None, mean=True)
+        return self._steps.step(step, values, time, mean=True)
 
     def _values(self, text: str) -> dict[str, Reading]:
         """Read the fields; one run prints the same ones in the same order, which makes them quick to read."""
         parts = text.split("|")
         if len(parts) != self._width or not all(parts[place].startswith(name) for place, name, _, _ in self._columns):
             self._columns, self._width = _columns(parts), len(parts)
+            self._printed, self._read = [""] * len(self._columns), [0.0] * len(self._columns)
         values: dict[str, Reading] = {}
         for place, name, signal, factor in self._columns:
             printed = parts[place][len(name) :]

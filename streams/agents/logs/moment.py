@@ -12,6 +12,8 @@ _FULL = re.compile(
     r"20(?P<year>\d\d)-?(?P<month>[01]\d)-?(?P<day>[0-3]\d)[T ,_](?P<hms>[0-2]\d:[0-5]\d:[0-6]\d)"
     r"(?P<part>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?"
 )
+_CLOCK = re.compile(r"\d:\d\d:\d\d")
+"""What all stamps have in them."""
 _GLOG = re.compile(r"[EWIF](?P<md>\d{3,4}) (?P<hms>\d\d:\d\d:\d\d)(?P<part>\.\d{1,9})?")
 _SYSLOG = re.compile(
     r"(?P<name>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(?P<day>\d{1,2}) (?P<hms>\d\d:\d\d:\d\d)"
@@ -35,6 +37,8 @@ def moment(text: str, arrived: float, zone: tzinfo) -> float | None:
     1740960901.5
     >>> moment("no time", 0.0, UTC)
     """
+    if _CLOCK.search(text, 0, _LOOK_AT) is None:
+        return None  # most lines of many trainers: one look instead of three
     found = _FULL.search(text, 0, _LOOK_AT)
     if found is not None:
         found = _FULL.search(text, found.end(), found.end() + _NEXT) or found
@@ -74,12 +78,13 @@ def _without_year(month: int, day: int, hms: str, part: str | None, arrived: flo
 
 
 def _seconds(text: str, zone: tzinfo, part: str | None) -> float | None:
-    begin = _second(text, zone)
+    begin = second(text, zone)
     return begin + float(f"0.{part[1:]}") if begin is not None and part else begin
 
 
 @lru_cache(maxsize=512)
-def _second(text: str, zone: tzinfo) -> float | None:
+def second(text: str, zone: tzinfo) -> float | None:
+    """Read a whole second in ISO's format; None where there is no such moment."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError:

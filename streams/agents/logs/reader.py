@@ -9,7 +9,7 @@ from schemas.telemetry import LATEST_TIME
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.catalogue import FORMATS
 from streams.agents.logs.kernel import Kernel
-from streams.agents.logs.line import Flushing, Format, Holding, Line
+from streams.agents.logs.line import Flushing, Format, Holding, Line, Running
 from streams.agents.logs.nccl import Nccl
 
 MOST_STEPS = 1 << 53
@@ -47,6 +47,7 @@ class LogReader:
         self._any_needle = re.compile(_pattern(by_needle))
         self._glued = [one for one in self._formats if type(one) in _GLUED_FORMATS]
         self._holder: Holding | None = None
+        self._runner: Running | None = None
         self._rest = b""
         self.read: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
@@ -78,9 +79,20 @@ class LogReader:
             end = len(text) if end < 0 else end
             self._take(text[begin : min(end, begin + LONGEST)], hit[0], arrived, findings)
             self._taken += 1
-            place = self._held(text, end + 1, arrived, findings)
+            place = self._run(text, self._held(text, end + 1, arrived, findings), findings)
         self._lines += text.count("\n")
         return [finding for finding in findings if _is_sound(finding)]
+
+    def _run(self, text: str, place: int, findings: list[Finding]) -> int:
+        """Give the lines from a place on to the format of the line before, as long as they are plain ones of it."""
+        if self._runner is None or self._holder is not None:
+            return place
+        made, after = self._runner.run(text, place, self._zone)
+        if after > place:
+            findings += made
+            self._taken += text.count("\n", place, after)
+            self.read[type(self._runner).__name__] += len(made)
+        return after
 
     def _held(self, text: str, place: int, arrived: float, findings: list[Finding]) -> int:
         """Give the lines from a place on to the format with an open record, as long as they belong to it."""
@@ -130,6 +142,7 @@ class LogReader:
         if first is self._formats[-1]:  # the plainest reading comes last, though its needle may stand first
             first = next(one for one in self._formats if any(each in text for each in one.needles))
         made = self._ask(first, line)
+        self._runner = first if made and isinstance(first, Running) else None
         if made:
             findings += made
             if any(word in text for word in _GLUED):

@@ -2,16 +2,24 @@
 
 import re
 from collections.abc import Sequence
+from datetime import tzinfo
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.moment import second
 from streams.agents.logs.numbers import number
 
 _STEP = re.compile(r"step: *(\d+) +loss: ")
 _FIELD = re.compile(r"\b(loss|grad_norm|tps|tflops|mfu|memory|validate_loss|lr): *(\S+)")
 _SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) seconds")
 _COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
+_PLAIN = re.compile(
+    r"(?:\[rank(\d{1,7})\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d{3}) - root - INFO - "
+    r"step: *(\d{1,15})  loss: *([\d.]{1,30})  (?:grad_norm: *([\d.]{1,30})  )?"
+    r"memory: *([\d.]{1,20})GiB\([\d.]{1,20}%\)  tps: ([\d,]{1,20})  tflops: ([\d.]{1,20})  mfu: ([\d.]{1,20})%\n"
+)
+"""A whole line of the usual kind."""
 Data = dict[str, str | int | float]
 _SIGNALS = {
     "loss": "loss",
@@ -49,6 +57,21 @@ class Torchtitan:
             return self._once(line, Happening(event="log.line", data=data, text=line.text.strip(), time=line.time))
         return None if "step:" in line.text and "loss:" in line.text else []
 
+    def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:
+        """Read lines of the usual kind."""
+        made: list[Finding] = []
+        while found := _PLAIN.match(text, place):
+            rank, day, clock, part, step = found.group(1, 2, 3, 4, 5)
+            if rank is None or self._speaker == int(rank):
+                begin, values = second(f"{day}T{clock}", zone), _plain(found)
+                if begin is None or values is None:
+                    break
+                made.append(self._steps.step(int(step), values, begin + float(f"0.{part}")))
+            elif self._speaker is None:
+                break  # who speaks is settled by the other way of reading
+            place = found.end()
+        return made, place
+
     def _step(self, found: re.Match[str], line: Line) -> Sequence[Finding]:
         if not self._speaks(line):
             return []
@@ -67,3 +90,18 @@ class Torchtitan:
         if self._speaker is None:
             self._speaker = rank
         return rank in (None, self._speaker)
+
+
+def _plain(found: re.Match[str]) -> dict[str, Reading] | None:
+    """Give the values of a whole line; None where one is no number."""
+    loss, gradient, memory, speed, tflops, mfu = found.group(6, 7, 8, 9, 10, 11)
+    try:
+        values: dict[str, Reading] = {"loss": float(loss)}
+        if gradient is not None:
+            values["grad_norm"] = float(gradient)
+        values["hbm_peak_bytes"] = float(memory) * 2.0**30
+        values["tokens_per_second_per_gpu"] = float(speed.replace(",", ""))
+        values["tflops"], values["mfu"] = float(tflops), float(mfu) * 0.01
+    except ValueError:
+        return None
+    return values
