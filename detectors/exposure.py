@@ -57,9 +57,10 @@ class Exposure:
         sure: standard errors by which the draws have to be passed.
 
     Input: shares per step, 0..1; NaN = not told.
-    Output: an alarm dated to the first step of the first block concerned; `before` is the recipe and `after` the share
-        since. Numbers: `so_far`, the share of everything that was shown. A revision when the deviation has grown by
-        half; one with `over` when three blocks together are back.
+    Output: an alarm dated to the first step of the first block concerned, or into it, where it is off by less than the
+        blocks after it; `before` is the recipe and `after` the share since. Numbers: `so_far`, the share of everything
+        that was shown. A revision when the deviation has grown by half; one with `over` when three blocks together are
+        back.
     Cost: a few numbers per step, some forty numbers per series every `block` steps.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
 
@@ -148,7 +149,7 @@ class Exposure:
             if abs(mean) >= limit and abs(mean) > self.sure * error / np.sqrt(span):
                 gain = np.cumsum((np.sign(mean) * off - limit / 2)[::-1])[::-1]
                 since = int(np.argmax(gain))
-                memory.onset[one] = memory.begins[one, columns[since]]
+                memory.onset[one] = _onset(memory.begins[one, columns[since:]], off[since:])
                 memory.limit[one] = recipe + np.sign(mean) * limit
                 memory.reported[one] = recipe + float(off[since:].mean())
                 return [self._alarm(memory, index, one, over=False)]
@@ -182,3 +183,16 @@ class Exposure:
             over=over,
             numbers={"so_far": float(memory.shown[one] / max(int(memory.rows[one]), 1))},
         )
+
+
+def _onset(begins: Ints, off: Floats) -> int:
+    """Date a change within the first block concerned: what it is off by tells how much of it came after.
+
+    Args:
+        begins: first rows of the blocks concerned.
+        off: what their means are off by, same shape.
+    """
+    if begins.size == 1:
+        return int(begins[0])
+    after = float(np.clip(off[0] / off[1:].mean(), 0.0, 1.0)) if off[1:].mean() else 1.0
+    return int(begins[0] + (begins[1] - begins[0]) * (1.0 - after))
