@@ -170,7 +170,7 @@ def run(data: Path) -> Table:
     stall = ours("slow_step", "step_seconds", "steps")
     rows = []
     tracks = (("told", True, 0), ("told, with the step after a planned one", True, 1), ("blind", False, 0))
-    methods = {"detect": stall, "1.2 × median of 30": partial(simple_rule, 1.2)}
+    methods: dict[str, Alarms] = {"detect": stall, "1.2 × median of 30": partial(simple_rule, 1.2)}
     for kind, some in (("flat", [g for g in every if not g.periodic]), ("periodic", [g for g in every if g.periodic])):
         for (track, told, after), (method, alarms) in product(tracks if some else (), methods.items()):
             rows.append(_row(f"stalls, {track}, {kind}", method, stalls(some, alarms, told, after)))
