@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench import (
     agent_cost,
+    alarm_rate,
     blame,
     calm,
     change_points,
@@ -39,6 +40,7 @@ ALONE: dict[str, Callable[[], Table]] = {
 }
 ON_DATA: dict[str, Callable[[Path], Table]] = {
     "calm": calm.run,
+    "alarm_rate": alarm_rate.run,
     "step_times": step_times.run,
     "change_points": change_points.run,
     "streaming_anomalies": streaming_anomalies.run,

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bench.command import main_on
 from bench.peers import online_alarms, river
@@ -23,6 +23,8 @@ WITHIN = 60
 """Steps in which a shift, or the end of a slow stretch, is found."""
 MERGED = 30
 """Alarms nearer than this are one episode."""
+ALTERNATE = 1.33
+"""Times that every other step is longer where a pattern is put in."""
 SETTLED = 300
 """The loss is judged from this step on."""
 
@@ -105,6 +107,13 @@ def stalls(some: list[Group], alarms: Alarms, told: bool, after: int = 0) -> Tal
     return tally
 
 
+def alternating(group: Group) -> Group:
+    """Put work on alternate steps into runs that have none, a third of a step; what is a stall stays one."""
+    steps = group.steps.copy()
+    steps[::2] *= ALTERNATE
+    return structs.replace(group, steps=steps)
+
+
 def _announced(planned: Flags, after: int) -> Flags:
     announced = planned.copy()
     for later in range(1, after + 1):
@@ -170,8 +179,14 @@ def run(data: Path) -> Table:
     stall = ours("slow_step", "step_seconds", "steps")
     rows = []
     tracks = (("told", True, 0), ("told, with the step after a planned one", True, 1), ("blind", False, 0))
-    methods = {"detect": stall, "1.2 × median of 30": partial(simple_rule, 1.2)}
-    for kind, some in (("flat", [g for g in every if not g.periodic]), ("periodic", [g for g in every if g.periodic])):
+    methods: dict[str, Alarms] = {"detect": stall, "1.2 × median of 30": partial(simple_rule, 1.2)}
+    flat = [g for g in every if not g.periodic]
+    kinds = {
+        "flat": flat,
+        "periodic": [g for g in every if g.periodic],
+        "flat made periodic": [alternating(g) for g in flat],
+    }
+    for kind, some in kinds.items():
         for (track, told, after), (method, alarms) in product(tracks if some else (), methods.items()):
             rows.append(_row(f"stalls, {track}, {kind}", method, stalls(some, alarms, told, after)))
     rows.append(_row("level shifts", "detect", shifts(every, ours("level_shift", "step_seconds", "steps"))))

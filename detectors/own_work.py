@@ -84,13 +84,14 @@ class OwnWork:
 
     def _keep_whole(self, memory: OwnWorkMemory, index: int, row: Floats, whole: Whole) -> Ints:
         """Keep a row of all ranks; where all stand at one place in their rings, that is one column."""
-        column = self._column(memory)
-        every = everybody(row.size)
-        place = (slice(None), column) if column >= 0 else (every, memory.pushed % self.held)
+        column, every = self._column(memory), everybody(row.size)
+        place: tuple[slice | Ints, int | Ints] = (
+            (slice(None), column) if column >= 0 else (every, memory.pushed % self.held)
+        )
         memory.seconds[place] = row
         memory.ratio[place] = whole.in_row(whole.values / whole.median)
         memory.saving[place] = 0.0
-        memory.saving[whole.slowest, column if column >= 0 else place[1][whole.slowest]] = whole.saving
+        memory.saving[whole.slowest, memory.pushed[whole.slowest] % self.held] = whole.saving
         memory.rows[place] = index
         memory.pushed += 1
         return every
