@@ -16,7 +16,9 @@ from streams.agents.simulation.simulation import Simulation
 from tests.simulation.lived import Lived
 
 _OWN = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
-_WHOLE = sorted(set(SCENARIOS) - {"hang", "xid", "memory_leak", "node_silent", "restart_smaller"})
+_WHOLE = sorted(
+    set(SCENARIOS) - {"hang", "hang_of_a_saving_job", "xid", "memory_leak", "node_silent", "restart_smaller"}
+)
 
 
 def _short(job: Job, *influences: Influence, steps: int = 12, seed: int = 1) -> Lived:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec import structs
 
 from schemas.detection import Detection
 from schemas.telemetry import StepFrame, Tick
@@ -215,3 +216,36 @@ def test_sources_that_were_lost_for_a_while_are_not_silent() -> None:
     fed.feed(*watched(job, 200, nodes=("n1",)))
     [silent] = found(fed, "silence")
     assert silent.nodes == ("n2",)
+
+
+def done(job: Job) -> Record:
+    """The trainer's last word."""
+    said = job.event("log.line", node="n1", level="INFO")
+    return structs.replace(said, text="Trainer.fit stopped: max_epochs=3 reached.")
+
+
+def test_a_job_that_says_that_it_is_done_does_not_hang() -> None:
+    """What stands still after the trainer's last word has done its work, although its number of steps is unknown."""
+    job = Job()
+    fed = trained(job)
+    fed.feed(done(job), *watched(job, 900))
+    assert found(fed, "stalled") == []
+
+
+def test_a_last_word_that_was_none_is_taken_back() -> None:
+    """A job that trains on after it said that it was done can hang like any other."""
+    job = Job()
+    fed = trained(job)
+    fed.feed(done(job), *job.run(90), *watched(job, 900))
+    assert len(found(fed, "stalled")) == 1
+
+
+def test_a_rank_that_ends_after_the_last_word_is_nobody_to_blame() -> None:
+    """Of a job that fails while it shuts down, no rank is named for having ended first."""
+    job = Job()
+    fed = trained(job)
+    fed.feed(done(job), job.event("rank.exit", node="n2", rank=6, exit_code=134))
+    fed.feed(job.event("attempt.ended", reason="failed"), Tick(time=job.time + 60.0))
+    fed.flush()
+    [crash] = found(fed, "crash")
+    assert (crash.part, crash.ranks, crash.nodes) == ("", (), ())

@@ -1,11 +1,20 @@
 """The start of an attempt, and what it takes over from the one before."""
 
+import re
+
 from schemas.telemetry import Event, Telemetry, as_count
 from streams.stages.detect import mixture, series, utilisation
 from streams.stages.detect.memory import Attempt, Heritage
 from streams.stages.detect.participants import enrol, moved, take_over
 
-KEPT = ("alignment", "phases", "saves", "voices", "progress", "top_step", "age", "stalled", "stall_checked", "gpu_util")
+FINISHED = re.compile(r"max_(epochs|steps)\b.*reached|training (is )?(complete|finished|done)", re.IGNORECASE)
+"""Lines with which trainers say that they are through."""
+LAST_WORD_SECONDS = 60.0
+"""Steps that end so long after the last word show that it was not the last."""
+KEPT = (
+    *("alignment", "phases", "saves", "voices", "progress", "top_step"),
+    *("age", "stalled", "stall_checked", "gpu_util", "through"),
+)
 """What first frames and events of an attempt have left when its start comes after them."""
 
 
@@ -89,3 +98,19 @@ def same_configuration(before: Attempt | Heritage, after: Attempt) -> bool:
 def _trained(before: Attempt | Heritage) -> int:
     """The last step that has been trained so far."""
     return max(before.top_step, before.trained_before) if isinstance(before, Attempt) else before.trained_before
+
+
+def says_it_is_done(event: Event) -> bool:
+    """Tell whether a line of the trainer's log is its last word on a run that is complete."""
+    return event.event == "log.line" and bool(FINISHED.search(event.text))
+
+
+def goes_on(attempt: Attempt, time: float) -> None:
+    """Take back that it is done where a step ends well after that was said; those before may come late."""
+    if attempt.through is not None and time > attempt.through + LAST_WORD_SECONDS:
+        attempt.through = None
+
+
+def is_through(attempt: Attempt) -> bool:
+    """Tell whether the run itself is complete: what stops or ends now has done its work."""
+    return attempt.through is not None or 0 < attempt.total_steps <= attempt.top_step

@@ -209,6 +209,7 @@ class Attempt(Struct):
     """Everything that dies with an attempt.
 
     Attributes:
+        through: Unix seconds at which the trainer said that it is done; None while steps come.
         longest: seconds of the longest pause that ended by itself and that nobody had announced.
         spinning: how the GPUs draw power while they say that they are busy.
         heritage: kept while the start may still come, after the first frames.
@@ -238,6 +239,7 @@ class Attempt(Struct):
     age: float = 0.0
     stalled: SawtoothMemory | None = None
     stall_checked: int = -1
+    through: float | None = None
     longest: float = 0.0
     spinning: Spinning = field(default_factory=Spinning)
     gpu_util: float | None = None

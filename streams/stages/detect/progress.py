@@ -9,6 +9,7 @@ from detectors.base import Alarm
 from detectors.stalled import Stalled
 from schemas.wording import amount, count, step_words
 from streams.stages.detect import phases, spinning
+from streams.stages.detect.attempt import goes_on, is_through
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt
 from streams.stages.detect.participants import behind
@@ -38,6 +39,7 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
             _STALLED.update(attempt.stalled, int(time), np.array([age]))
         attempt.longest = max(attempt.longest, plain if attempt.settled is not None else 0.0)
     attempt.top_step, attempt.age = step, 0.0
+    goes_on(attempt, time)
     if attempt.spinning.nodes:
         attempt.spinning.nodes = {}
     attempt.progress = max(attempt.progress or 0.0, time)
@@ -61,7 +63,7 @@ def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
         attempt: the one that should make progress.
         now: the stream's clock, Unix seconds.
     """
-    if attempt.ended is not None or int(now) <= attempt.stall_checked or _is_complete(attempt):
+    if attempt.ended is not None or int(now) <= attempt.stall_checked or is_through(attempt):
         return
     attempt.stall_checked = int(now)
     since = attempt.progress if attempt.progress is not None else attempt.started
@@ -87,10 +89,6 @@ def _weighed(attempt: Attempt, age: float) -> float:
     if attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL:
         return age / IDLE_PATIENCE
     return age * SPIN_WEIGHT if spinning.calls(attempt, age) else age
-
-
-def _is_complete(attempt: Attempt) -> bool:
-    return 0 < attempt.total_steps <= attempt.top_step
 
 
 def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:

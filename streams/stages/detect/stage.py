@@ -27,7 +27,7 @@ from streams.stages.detect import (
     whereabouts,
 )
 from streams.stages.detect.arrival import put_away
-from streams.stages.detect.attempt import begin, is_overtaken
+from streams.stages.detect.attempt import begin, is_overtaken, says_it_is_done
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
 from streams.stages.detect.job_memory import DetectMemory
@@ -148,6 +148,8 @@ class Detect:
     def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         if event.event.startswith(MOVES_THE_CLOCK):
             memory.clock = max(memory.clock, event.time)
+        if says_it_is_done(event):
+            attempt.through = event.time
         if event.event.startswith(("phase.", "checkpoint.")):
             yield from self._phase(memory, attempt, event)
         elif event.event == "attempt.ended":

@@ -1,6 +1,5 @@
 """Collectives that timed out: a thousand lines that tell one story, and who is missing in it."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -8,10 +7,9 @@ from msgspec import Struct, field
 
 from schemas.telemetry import Event, as_count
 from schemas.wording import count
+from streams.stages.detect.attempt import is_through
 from streams.stages.detect.signs.sign import Scene, Seen, Sign
 
-FINISHED = re.compile(r"max_(epochs|steps)\b.*reached|training (is )?(complete|finished|done)", re.IGNORECASE)
-"""Lines with which trainers say that they are through."""
 SETTLES_SECONDS = 30.0
 """After so long without another line the story is told again with everything that came."""
 
@@ -38,7 +36,6 @@ class CollectiveTimeoutMemory(Struct):
     onset: float = 0.0
     latest: float = 0.0
     judged: int = 0
-    finished: bool = False
 
 
 class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
@@ -53,11 +50,9 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
     memory = CollectiveTimeoutMemory
 
     def event(self, memory: CollectiveTimeoutMemory, scene: Scene, event: Event) -> Iterator[Seen]:
-        """Take a report, or what tells that the run is through or begins anew."""
+        """Take a report, or what tells that the run begins anew."""
         if event.event == "attempt.started":
-            memory.reports, memory.judged, memory.finished = {}, 0, False
-        elif event.event == "log.line" and FINISHED.search(event.text):
-            memory.finished = True
+            memory.reports, memory.judged = {}, 0
         elif event.event == "nccl.timeout":
             yield from self._report(memory, scene, event)
         elif event.event == "attempt.ended" and len(memory.reports) > memory.judged:
@@ -105,7 +100,7 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
     def _verdict(self, memory: CollectiveTimeoutMemory, scene: Scene) -> tuple[str, tuple[int, ...], str]:
         usual = Counter(report.group for report in memory.reports.values()).most_common(1)[0][0]
         reports = {rank: one for rank, one in memory.reports.items() if one.group == usual}  # numbers count per group
-        if memory.finished or 0 < scene.attempt.total_steps <= scene.attempt.top_step:
+        if is_through(scene.attempt):
             return "after_end", (), "the run itself was through"
         at: dict[int | None, set[str]] = {}
         for report in reports.values():

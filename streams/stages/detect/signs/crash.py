@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from schemas.telemetry import Event, as_count
 from schemas.wording import count
+from streams.stages.detect.attempt import is_through
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.signs.error_kind import error_kind
 from streams.stages.detect.signs.sign import Scene, Seen, Sign
@@ -127,7 +128,7 @@ class Crash(Sign[CrashMemory]):
         if not memory.failures:
             memory.onset = min(memory.sign, event.time) if memory.sign is not None else event.time
             memory.onset_step = scene.step
-        first = _first_exit(memory)
+        first = None if is_through(scene.attempt) else _first_exit(memory)
         where = scene.node_of(first) if first is not None else ""
         failure = Failure(nodes, memory.trained, memory.kind, memory.left, first, where)
         memory.failures = [*memory.failures[1 - KEPT :], failure]

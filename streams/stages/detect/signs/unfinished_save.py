@@ -56,8 +56,10 @@ class UnfinishedSave(Sign[UnfinishedSaveMemory]):
 
     def _stuck(self, memory: UnfinishedSaveMemory, scene: Scene, now: float, patience: float) -> Iterator[Seen]:
         for save in list(memory.open.values()):
-            if scene.attempt.progress is not None and scene.attempt.progress > save.time + SUSPECT_SECONDS:
-                memory.open.clear()  # the job trained on: the end was lost
+            through = scene.attempt.through
+            went_on = scene.attempt.progress is not None and scene.attempt.progress > save.time + SUSPECT_SECONDS
+            if went_on or (through is not None and through >= save.time):
+                memory.open.clear()  # the job trained on, or is done: the end was lost
                 return
             if not memory.told and now - save.time >= patience:
                 memory.told = True
