@@ -173,7 +173,8 @@ def _thing(one: Series) -> tuple[Entity, str] | None:
         device = one.labels.get("device", "")
         return ("nic", device) if device and device != "lo" else None
     if one.name.startswith("node_filesystem_"):
-        return ("mount", one.labels.get("mountpoint", "")) if one.labels.get("fstype") in MOUNT_TYPES else None
+        mount = one.labels.get("mountpoint", "")
+        return ("mount", mount) if mount and one.labels.get("fstype") in MOUNT_TYPES else None
     if one.name.startswith("nccl_"):
         rank = one.labels.get("rank", "")
         return ("job", f"rank {rank}") if rank.isdecimal() else None
