@@ -38,7 +38,7 @@ EVENTS = (
     EventKind("checkpoint.shards", "size of every shard written", ("step", "sizes")),
     EventKind("xid", "NVIDIA driver error code", ("code", "pci"), "gpu"),
     EventKind("gpu.off_bus", "kernel message without Xid", ("pci",), "gpu"),
-    EventKind("gpu.lost", "the driver no longer answers for a GPU", ("error",), "gpu"),
+    EventKind("gpu.lost", "the driver no longer answers for a GPU", ("error", "pci"), "gpu"),
     EventKind("gpu.recovery_action", "the driver advises something for a GPU", ("action", "advice", "pci"), "gpu"),
     EventKind(
         "nccl.timeout",

@@ -163,7 +163,7 @@ def _say_lost(gpu: _Gpu, call: str) -> Iterator[Happening]:
     if not gpu.lost:
         gpu.lost = True
         text = f"GPU {gpu.uuid} is lost: {call} gives no answer any more"
-        yield Happening(event="gpu.off_bus", subject=gpu.uuid, data={"pci": gpu.pci}, text=text)
+        yield Happening(event="gpu.lost", subject=gpu.uuid, data={"error": call, "pci": gpu.pci}, text=text)
 
 
 def _say_advice(gpu: _Gpu, look: Look) -> Iterator[Happening]:

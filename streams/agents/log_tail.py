@@ -65,11 +65,12 @@ class LogTail:
         self._patterns, self._job, self._attempt = tuple(patterns), job, attempt
         self._state, self._clock, self._zone = state, clock, local_zone()
         self._files: dict[int, _Followed] = {}
-        self._places = _load(state)
-        self._saved = dict(self._places)
-        self._told: set[str] = set()
-        if not self._places:
-            self._places = {inode: _Place(path, size) for inode, (path, size) in self._present().items()}
+        self._saved, self._told = _load(state), set[str]()
+        present = self._present()
+        self._places = {inode: _Place(path, size) for inode, (path, size) in present.items()}
+        if self._saved:  # the number of a file that is gone may be given to another one any time
+            kept = self._saved.items()
+            self._places = {i: place for i, place in kept if i in present and place.offset <= present[i][1]}
 
     def __call__(self) -> Sequence[Finding]:
         """Look once at every file."""

@@ -6,6 +6,8 @@ from streams.agents.finding import Finding, Happening
 
 SAME_SECONDS = 10.0
 
+_OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost")
+
 
 class Once:
     """Lets the first of the same events through, and those of the same source a while later."""
@@ -22,7 +24,11 @@ class Once:
         """
         self._told = {key: told for key, told in self._told.items() if now - told < SAME_SECONDS}
         for finding in findings:
-            if isinstance(finding, Happening) and finding.event in ("xid", "gpu.off_bus") and finding.subject:
+            if (
+                isinstance(finding, Happening)
+                and finding.event in ("xid", "gpu.off_bus", "gpu.lost")
+                and finding.subject
+            ):
                 key = (finding.event, finding.subject, finding.data.get("code"))
                 if key in self._told:
                     continue

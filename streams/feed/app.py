@@ -20,6 +20,7 @@ from streams.feed.metrics import Metrics
 from streams.feed.operator import Operator
 from streams.feed.page import Page
 from streams.feed.requests import Requests
+from streams.feed.running import Running
 from streams.feed.stream import Stream
 from streams.feed.switch import Switch
 from streams.stores.store import Archive, Intake, Leases, Numbers
@@ -54,12 +55,12 @@ def create_app(
         boot: id of this start of the server; "" makes one of the clock.
     """
     boot = boot or derived_id("feed", unix_seconds(), os.getpid())
-    operator = Operator(intake, numbers, wake)
+    operator, running = Operator(intake, numbers, wake), Running()
     closing = threading.Event()
     api = APIRouter(prefix="/api/v1")
     for routes in (
-        Ingest(intake, archive, wake),
-        Metrics(intake, wake, boot),
+        Ingest(intake, archive, wake, running),
+        Metrics(intake, wake, boot, running),
         Foreign(intake, wake),
         Incidents(archive, operator),
         Requests(archive, leases, operator),

@@ -15,6 +15,7 @@ from streams.dead_letter import dead_letter
 from streams.feed.body import read_body
 from streams.feed.problems import Problem
 from streams.feed.reply import json_reply
+from streams.feed.running import Running
 from streams.stages.stage import Sent
 from streams.stores.store import Archive, Intake
 
@@ -51,12 +52,14 @@ class Ingest:
 
     Args:
         wake: called after records were appended, on the event loop's thread.
+        running: is told which jobs speak.
     """
 
-    def __init__(self, intake: Intake, archive: Archive, wake: Callable[[], None]) -> None:
+    def __init__(self, intake: Intake, archive: Archive, wake: Callable[[], None], running: Running) -> None:
         self._intake = intake
         self._archive = archive
         self._wake = wake
+        self._running = running
 
     def router(self) -> APIRouter:
         """Give its routes."""
@@ -84,7 +87,7 @@ class Ingest:
             raise Problem(413, f"The body holds more than {MAX_RECORDS:,} records; send it in several.")
         for line, raw in enumerate(records):
             try:
-                good.append((_job_of(raw), raw))
+                good.append((self._job_of(raw, now), raw))
             except BadRecord as fault:
                 rejected += 1
                 if rejected <= DEAD_FILED:
@@ -95,18 +98,18 @@ class Ingest:
         faults = [LineFault(line, fault.reason, fault.path, fault.detail) for line, fault in bad[:FAULTS_SHOWN]]
         return Taken(len(good), rejected, offset, faults)
 
+    def _job_of(self, raw: bytes, now: float) -> str:
+        """Read a record for its key; a tick comes from the runtime alone, never from outside."""
+        record = decode(raw)
+        if isinstance(record, Tick):
+            raise BadRecord("kind", "$.kind", "a tick comes from the runtime alone", raw)
+        self._running.hear(record, now)
+        return record.job
+
     def _file_dead(self, bad: list[tuple[int, BadRecord]], source: str, number: int, now: float) -> None:
         letters = [dead_letter(fault, source, number, line, now) for line, fault in bad]
         if letters:
             self._archive.put([Sent("dead", source, letter) for letter in letters], 0)
-
-
-def _job_of(raw: bytes) -> str:
-    """Read a record for its key; a tick comes from the runtime alone, never from outside."""
-    record = decode(raw)
-    if isinstance(record, Tick):
-        raise BadRecord("kind", "$.kind", "a tick comes from the runtime alone", raw)
-    return record.job
 
 
 def _number_of(body: bytes) -> int:

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from schemas.codec import encode
-from streams.agents.series.reader import SeriesReader, is_wanted
+from streams.agents.series.reader import NodeFinding, SeriesReader, is_wanted
 from streams.agents.series.rounds import Rounds
 from streams.agents.series.series import Series
 from streams.agents.stamp import Stamp
@@ -16,6 +16,7 @@ from streams.clock import unix_seconds
 from streams.feed import otlp, remote_write
 from streams.feed.body import read_body, read_packed
 from streams.feed.problems import Problem
+from streams.feed.running import Running
 from streams.stores.store import Intake
 
 _SOURCE = "collector"
@@ -27,11 +28,12 @@ class Metrics:
 
     Args:
         wake: called after records were appended, on the event loop's thread.
+        running: knows which jobs speak.
         boot: id of this start; with the number it makes a record this process's own.
     """
 
-    def __init__(self, intake: Intake, wake: Callable[[], None], boot: str) -> None:
-        self._intake, self._wake, self._boot = intake, wake, boot
+    def __init__(self, intake: Intake, wake: Callable[[], None], boot: str, running: Running) -> None:
+        self._intake, self._wake, self._boot, self._running = intake, wake, boot, running
         self._lock = threading.Lock()
         self._reader, self._rounds = SeriesReader(), Rounds()
         self._stamps: dict[str, Stamp] = {}
@@ -82,9 +84,16 @@ class Metrics:
                 (one for one in series if is_wanted(one.name) and 0 <= (one.time or now) < now + 3600), now
             )
             found = [each for group in self._rounds.due(now) for each in self._reader.read(group, now)]
-            records = [self._stamp(each.node).record(_CLUSTER, 0, now, each.finding) for each in found]
+            records = [self._stamp(each.node).record(self._of(each, now), 0, now, each.finding) for each in found]
             if records:
                 self._intake.append([(record.job, encode(record)) for record in records], now)
+
+    def _of(self, found: NodeFinding, now: float) -> str:
+        """A GPU's readings belong to the job on its label while that speaks itself, else to the cluster.
+
+        Readings alone would make a job of which nobody says that it ends: its end would look like a fault.
+        """
+        return found.job if self._running.runs(found.job, now) else _CLUSTER
 
     def _stamp(self, node: str) -> Stamp:
         """One source per node and start, so that numbers grow within each."""

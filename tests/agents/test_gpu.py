@@ -96,13 +96,14 @@ def test_a_throttled_gpu_says_why(standin: Standin) -> None:
 
 
 def test_a_lost_gpu_is_told_once_and_the_others_go_on(standin: Standin) -> None:
-    """A GPU that fell off the bus is an event with its address; it is absent from then on, and comes back."""
+    """A GPU for which the driver has no answer is an event with its address; it is absent then, and comes back."""
     gpus = Gpus()
     gpus()
     standin.set(4, lost=1)
     findings = gpus()
     (lost,) = happenings(findings)
-    assert (lost.event, lost.subject, lost.data) == ("gpu.off_bus", "GPU-4", {"pci": "0000:3f:00"})
+    assert (lost.event, lost.subject, lost.data["pci"]) == ("gpu.lost", "GPU-4", "0000:3f:00")
+    assert lost.data["error"]
     assert sample(findings).ids == [f"GPU-{index}" for index in range(8) if index != 4]
     assert happenings(gpus()) == []
     standin.set(4, lost=0)

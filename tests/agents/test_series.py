@@ -208,3 +208,14 @@ def test_between_two_questions_there_is_nothing(exporter: HTTPServer) -> None:
     source = Scrape(f"http://127.0.0.1:{exporter.server_port}/metrics", every=3600.0)
     assert source()
     assert source() == []
+
+
+def test_readings_that_nothing_can_hold_are_left_out() -> None:
+    """An endless number is no Xid, and a file system without a place is no mount."""
+    reader = SeriesReader()
+    for value in (0.0, float("inf")):
+        gpu = Series("DCGM_FI_DEV_XID_ERRORS", {"UUID": "GPU-1", "Hostname": "n05"}, value)
+        mount = Series("node_filesystem_avail_bytes", {"mountpoint": "", "fstype": "nfs4"}, 1.0)
+        found = reader.read([gpu, mount], 100.0)
+        assert happenings(found) == []
+        assert all(isinstance(each.finding, Sample) and each.finding.of == "gpu" for each in found)

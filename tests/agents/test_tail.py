@@ -224,6 +224,7 @@ def test_files_that_move_while_they_are_read_keep_their_order(tmp_path: Path) ->
         for step in range(12_000):
             with hook.step(step):
                 pass
+            hook.flush()
             if step == 10:
                 ready.set()
 

@@ -9,12 +9,14 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from schemas.codec import decode
-from schemas.telemetry import SampleFrame
+from schemas.telemetry import Event, SampleFrame
 from streams.agents.series.reader import SeriesReader, is_wanted
 from streams.agents.series.rounds import PATIENCE_SECONDS
 from streams.agents.series.series import Series, on_page
 from streams.clock import unix_seconds
+from streams.feed.metrics import Metrics
 from streams.feed.remote_write import MESSAGES
+from streams.feed.running import SPEAKS_SECONDS, Running
 from tests.agents import exporter_pages as pages
 from tests.feed.conftest import Feed
 
@@ -119,3 +121,29 @@ def test_open_telemetry_is_taken_as_protobuf_and_as_json(feed: Feed) -> None:
         assert answer.json() == {}
     (frame,) = frames(feed)
     assert (frame.node, frame.ids, frame.values) == ("n07", ["GPU-1"], {"gpu_util": [0.5]})
+
+
+def test_readings_belong_to_the_job_on_their_label_while_it_speaks(feed: Feed) -> None:
+    """A GPU's readings go to its job from the job's first word to its end, else to the cluster; a node's always do."""
+    running = Running()
+    metrics = Metrics(feed.journal, lambda: None, "boot", running)
+    started = Event(job="wm-64", attempt=2, node="n05", seq=0, time=1000.0, event="attempt.started")
+    ended = Event(job="wm-64", attempt=2, node="n05", seq=1, time=1100.0, event="attempt.ended")
+    gpu = Series("DCGM_FI_DEV_GPU_TEMP", {"Hostname": "n05", "UUID": "GPU-1", "hpc_job": "wm-64"}, 61.0)
+    node = Series("node_load1", {"instance": "n05:9100", "hpc_job": "wm-64"}, 3.0)
+
+    def owners(now: float) -> list[tuple[str, str]]:
+        before = len(frames(feed))
+        metrics.take([gpu, node], now)
+        metrics.take([], now + PATIENCE_SECONDS)
+        return sorted((frame.job, str(frame.of)) for frame in frames(feed)[before:])
+
+    nobodys, its_own = [("default", "gpu"), ("default", "node")], [("default", "node"), ("wm-64", "gpu")]
+    assert owners(900.0) == nobodys
+    running.hear(started, 1000.0)
+    assert owners(1010.0) == its_own
+    running.hear(ended, 1100.0)
+    assert owners(1110.0) == nobodys
+    running.hear(started, 1200.0)
+    assert owners(1210.0) == its_own
+    assert owners(1200.0 + SPEAKS_SECONDS) == nobodys

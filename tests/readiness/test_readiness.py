@@ -167,7 +167,7 @@ def test_sick_gpus_fail_the_preflight() -> None:
         ids=["GPU-0", "GPU-1"],
         values={"remapped_rows_pending": [0.0, 1.0], "nvlink_errors_total": [3.0, 0.0]},
     )
-    lost = Happening(event="gpu.off_bus", subject="GPU-2")
+    lost = Happening(event="gpu.lost", subject="GPU-2")
     assert levels(list(gpus([sick, lost], 0))) == [
         ("gpus", "ok"),
         ("gpu health", "failed"),

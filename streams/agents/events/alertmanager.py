@@ -8,9 +8,8 @@ from msgspec import Struct, field
 
 from streams.agents.events.arrived import Arrived, NotReadable, seconds
 from streams.agents.finding import Happening
-from streams.agents.series.aliases import GPU_LABELS, NODE_LABELS
+from streams.agents.series.aliases import GPU_LABELS, JOB_LABELS, NODE_LABELS
 
-_JOB_LABELS = ("hpc_job", "job_id", "training_job", "slurm_job_id")
 _LONGEST = 2000
 
 
@@ -64,7 +63,7 @@ def alerts(body: bytes) -> Iterator[Arrived]:
             event="alert", subject=subject or node, data=data, text=text[:_LONGEST], time=end if ended else begin
         )
         identity = f"{alert.fingerprint or sorted(alert.labels.items())} {alert.status} {alert.starts_at}"
-        yield Arrived("alertmanager", identity, happening, node, _first(alert.labels, _JOB_LABELS), 0)
+        yield Arrived("alertmanager", identity, happening, node, _first(alert.labels, JOB_LABELS), 0)
 
 
 def _first(labels: dict[str, str], names: tuple[str, ...]) -> str:

@@ -9,11 +9,11 @@ from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
 
 _TIMER = re.compile(
-    r"(?:global_step=|\] +\d+/)(\d+), RunningAvgSamplesPerSec=([^,]+)(?:, CurrSamplesPerSec=([^,\s]+))?"
+    r"(?:global_step=|\] {1,40}\d{1,15}/)(\d{1,15}), RunningAvgSamplesPerSec=([^,]+)(?:, CurrSamplesPerSec=([^,\s]+))?"
 )
 _LOG = re.compile(r"step=(\d+), skipped=(\d+), lr=\[([^,\]]*)")
-_OVERFLOW = re.compile(r"OVERFLOW!.*?Attempted loss scale: ([\d.e+]+), (?:reducing to ([\d.e+]+)|but hysteresis)")
-_FLUSHES = re.compile(r"(\d+) pytorch allocator cache flushes since last step")
+_OVERFLOW = re.compile(r"OVERFLOW!.{0,200}?Attempted loss scale: ([\d.e+]+), (?:reducing to ([\d.e+]+)|but hysteresis)")
+_FLUSHES = re.compile(r"(\d{1,15}) pytorch allocator cache flushes since last step")
 _SAVE = re.compile(r"Checkpoint (?:global_step)?(\d+) is about to be saved|Saving model checkpoint: ")
 
 

@@ -15,7 +15,11 @@ _VALIDATION = re.compile(
     r"valid(?:ation)? loss at iteration +(\d+)(?: +\[([^\]]+)\])?.*?\| *(?:lm loss value|lm loss): *([^| ]+)"
 )
 _SAVING = re.compile(r"(saving|saved) checkpoint at iteration +(\d+)")
-_TIMER = re.compile(r"save-checkpoint: *([\d.]+)")
+_TIMER = re.compile(r"save-checkpoint: *([\d.]{1,20})")
+_OVER_RANKS = re.compile(r"([a-z][a-z-]{2,40}) \.{3,80}: \( *([\d.]{1,20}), *([\d.]{1,20})\)")
+"""A timer's line: the fastest and the slowest rank, in milliseconds."""
+_TIMED = {"batch-generator": "loader_seconds", "optimizer": "optimizer_seconds"}
+"""Timers whose slowest rank is the job's time; the others hold time spent waiting for other ranks."""
 _EXIT = re.compile(r"\[exiting program after ([\d.]+) minutes\]")
 _MOST_PARTS = 6
 _TOKENS, _SAMPLES = "consumed tokens", "consumed samples"
@@ -49,7 +53,14 @@ _FOREIGN = ("[", "{", "NVRM", "Watchdog")
 class Megatron:
     """Reads the iterations; a line that was wrapped when it was pasted or printed is put together again."""
 
-    needles = ("| consumed samples", "| lm loss", "kpoint at iteration", "-checkpoint:", "xiting program after")
+    needles = (
+        "| consumed samples",
+        "| lm loss",
+        "kpoint at iteration",
+        "-checkpoint:",
+        "....: (",
+        "xiting program after",
+    )
 
     def __init__(self) -> None:
         self._steps = Steps()
@@ -176,6 +187,8 @@ class Megatron:
             return [LoggedStep(step=int(found[1]), values={name: number(found[3])}, time=line.time)]
         if found := _TIMER.search(line.text):
             return self._timed(float(found[1]) / 1e3, line)
+        if found := _OVER_RANKS.search(line.text):
+            return self._over_ranks(found[1], float(found[3]) / 1e3, line)
         if found := _EXIT.search(line.text):
             data = {"reason": "time_limit", "exit_code": 0, "minutes": number(found[1])}
             return [Happening(event="attempt.ended", data=data, text=line.text, time=line.time)]
@@ -194,6 +207,15 @@ class Megatron:
         else:
             self._saved = step  # both lines came at once: the timer's line may tell
         return Happening(event="checkpoint.end", data=data, time=line.time)
+
+    def _over_ranks(self, timer: str, seconds: float, line: Line) -> Sequence[Finding]:
+        """Timers follow the line of their iteration, and are means over the same steps as that."""
+        if timer == "save-checkpoint":
+            return self._timed(seconds, line)
+        if timer not in _TIMED or self._steps.last < 0:
+            return []
+        values: dict[str, Reading] = {_TIMED[timer]: seconds}
+        return [LoggedStep(step=self._steps.last, values=values, time=line.time)]
 
     def _timed(self, seconds: float, line: Line) -> Sequence[Finding]:
         if self._saved is None:

@@ -13,7 +13,7 @@ from streams.agents.logs.line import Flushing, Format, Holding, Line, Running
 from streams.agents.logs.nccl import Nccl
 
 MOST_STEPS = 1 << 53
-LONGEST = 1 << 16
+LONGEST = 1 << 14
 """Characters of a line; what is longer is cut, for no message is."""
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][AB0]")
 _GLUED_FORMATS = (Nccl, Kernel)

@@ -135,6 +135,8 @@ for _alias in ALIASES:
     BY_SERIES.setdefault(_alias.series, []).append(_alias)
 
 GPU_LABELS = ("UUID", "uuid", "gpu_uuid", "hw.id")
+JOB_LABELS = ("hpc_job", "training_job", "slurm_job_id", "job_id")
+"""Labels of a training run; `job` alone is what Prometheus calls its own list of targets."""
 NODE_LABELS = ("Hostname", "hostname", "host.name", "k8s.node.name", "node", "nodename", "instance", "host")
 MOUNT_TYPES = frozenset(
     {"ext4", "xfs", "btrfs", "zfs", "nfs", "nfs4", "lustre", "beegfs", "gpfs", "ceph", "fuse.juicefs"}

@@ -127,10 +127,14 @@ def believable(readings: Readings) -> Readings:
     return kept
 
 
+_LARGEST_CODE = 1 << 31
+
+
 def xid_events(gpu: str, readings: Readings, series: Sequence[Series], codes: Codes) -> list[Happening]:
     """Tell an Xid when the code that sticks changes, or a count in a window grows; the first look is history."""
     found: set[int] = set()
-    code = int(readings.get("xid_last") or 0)
+    said = readings.get("xid_last") or 0.0
+    code = int(said) if 0 <= said < _LARGEST_CODE else 0
     if gpu in codes.last and code and code != codes.last[gpu]:
         found.add(code)
     if "xid_last" in readings:

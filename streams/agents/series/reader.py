@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from schemas.telemetry import Entity, Reading
 from streams.agents.finding import Finding, Happening, Sample
 from streams.agents.series import derived
-from streams.agents.series.aliases import BLANKS, BY_SERIES, GPU_LABELS, MOUNT_TYPES, NODE_LABELS, Alias
+from streams.agents.series.aliases import BLANKS, BY_SERIES, GPU_LABELS, JOB_LABELS, MOUNT_TYPES, NODE_LABELS, Alias
 from streams.agents.series.series import Series
 
 _OLDEST_SECONDS = 3600.0
@@ -16,10 +16,11 @@ Readings = dict[str, Reading]
 
 
 class NodeFinding(Struct, frozen=True):
-    """A finding, and the node it is of; "" where the series does not say."""
+    """A finding, the node it is of, and the job a GPU works for; "" where the series does not say."""
 
     node: str
     finding: Finding
+    job: str = ""
 
 
 class _Seen(Struct):
@@ -49,12 +50,14 @@ class SeriesReader:
             series: readings; of one series the last counts.
             now: Unix seconds, for readings without a time.
         """
-        seen: dict[str, _Seen] = {}
+        seen: dict[tuple[str, str], _Seen] = {}
         for one in {each.key: each for each in series if is_wanted(each.name)}.values():
             if one.value in BLANKS or one.value != one.value:
                 continue
-            self._sort(one, now, seen.setdefault(_node(one), _Seen()))
-        findings = [NodeFinding(node, found) for node, look in seen.items() for found in self._findings(node, look)]
+            self._sort(one, now, seen.setdefault((_node(one), _job(one)), _Seen()))
+        findings = [
+            NodeFinding(node, found, job) for (node, job), look in seen.items() for found in self._findings(node, look)
+        ]
         self._forget(now)
         return findings
 
@@ -151,6 +154,13 @@ def _node(one: Series) -> str:
     return ""
 
 
+def _job(one: Series) -> str:
+    """Only of a GPU is the job sure: whatever else a node has is shared."""
+    if not one.name.startswith(("DCGM_", "hw.")):
+        return ""
+    return next((one.labels[label] for label in JOB_LABELS if one.labels.get(label)), "")
+
+
 def _thing(one: Series) -> tuple[Entity, str] | None:
     """Say what a series speaks of; None where it names nothing that could be told apart."""
     if one.name.startswith(("DCGM_", "hw.")):
@@ -163,7 +173,8 @@ def _thing(one: Series) -> tuple[Entity, str] | None:
         device = one.labels.get("device", "")
         return ("nic", device) if device and device != "lo" else None
     if one.name.startswith("node_filesystem_"):
-        return ("mount", one.labels.get("mountpoint", "")) if one.labels.get("fstype") in MOUNT_TYPES else None
+        mount = one.labels.get("mountpoint", "")
+        return ("mount", mount) if mount and one.labels.get("fstype") in MOUNT_TYPES else None
     if one.name.startswith("nccl_"):
         rank = one.labels.get("rank", "")
         return ("job", f"rank {rank}") if rank.isdecimal() else None

@@ -55,6 +55,20 @@ TABLE: dict[str, tuple[str, Says]] = {
         [("checkpoint.begin", {"step": 43300}), ("checkpoint.end", {"step": 43300}),
          ("checkpoint.end", {"step": 43300, "seconds": 47.12011})],
     ),
+    "megatron, timers over ranks": (
+        " iteration     40/  500 | consumed samples:    640 | elapsed time per iteration (ms): 510.0 | lm loss: 2.5 |\n"
+        "(min, max) time across ranks (ms):\n"
+        "    forward-backward ...............................: (401.10, 428.77)\n"
+        "    batch-generator ................................: (8.25, 61.50)\n"
+        "    optimizer ......................................: (20.00, 21.00)\n",
+        [(40, {"step_seconds": 0.51}), (40, {"loader_seconds": 0.0615}), (40, {"optimizer_seconds": 0.021})],
+    ),
+    "megatron, a save timed over ranks": (
+        "saving checkpoint at iteration   50 to /save\n  successfully saved checkpoint at iteration   50 to /save\n"
+        "    save-checkpoint ................................: (41120.00, 47120.11)",
+        [("checkpoint.begin", {"step": 50}), ("checkpoint.end", {"step": 50}),
+         ("checkpoint.end", {"step": 50, "seconds": 47.12011})],
+    ),
     "megatron, a planned end": (
         "[exiting program after 1180.4 minutes] datetime: 2026-03-04 01:00:51",
         [("attempt.ended", {"reason": "time_limit"})],

@@ -28,7 +28,7 @@ class GaugeXid(Sign[GaugeXidMemory]):
 
     def event(self, memory: GaugeXidMemory, scene: Scene, event: Event) -> Iterator[Seen]:
         """Note which faults the kernel told of: counting those is the truth."""
-        if event.event in ("xid", "gpu.off_bus") and event.subject not in memory.spoken:
+        if event.event in ("xid", "gpu.off_bus", "gpu.lost") and event.subject not in memory.spoken:
             memory.spoken = [*memory.spoken[-255:], event.subject]
         yield from ()
 
