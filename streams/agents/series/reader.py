@@ -10,6 +10,7 @@ from streams.agents.series import derived
 from streams.agents.series.aliases import BLANKS, BY_SERIES, GPU_LABELS, JOB_LABELS, MOUNT_TYPES, NODE_LABELS, Alias
 from streams.agents.series.series import Series
 
+_LONGEST_NAME = 256
 _OLDEST_SECONDS = 3600.0
 """After which the last value of a counter is forgotten."""
 Readings = dict[str, Reading]
@@ -65,7 +66,7 @@ class SeriesReader:
         time = now if one.time is None else one.time
         look.time = max(look.time, time)
         thing = _thing(one)
-        if thing is None:
+        if thing is None or len(thing[1]) > _LONGEST_NAME:
             return
         row = look.rows.setdefault(thing, {})
         if one.name in derived.DERIVED:
