@@ -34,7 +34,15 @@ def build_line(settings: Settings, playbooks: tuple[Playbook, ...] | None = None
     except UnknownPrior as fault:
         raise BadSettings(str(fault)) from None
     policies = playbooks if playbooks is not None else installed_playbooks(settings, causes)
-    return Line(topology(causes, policies, lateness=settings.lateness, hold=settings.hold))
+    return Line(
+        topology(
+            causes,
+            policies,
+            lateness=settings.lateness,
+            hold=settings.hold,
+            alarms_per_job_week=settings.alarms_per_job_week,
+        )
+    )
 
 
 def installed_playbooks(settings: Settings, causes: tuple[Cause, ...]) -> tuple[Playbook, ...]:

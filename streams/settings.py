@@ -129,6 +129,9 @@ class Settings(BaseSettings):
         link: where people reach the page, for links in messages; "" means the server's own address.
         lateness: seconds a record may come late and still be used.
         hold: seconds a finding waits for others before it opens an incident.
+        alarms_per_job_week: false alarms on a job's pace (step time, tokens a second) that are borne in a week; from it
+            and the job's own step time follows the smallest change worth one. Not set: 4 %, which jobs with steps of a
+            second pass by chance about once a week.
         tick: seconds from one tick to the next; 0 for none: silence is then judged by the other sources alone.
         snapshot: seconds from one snapshot of memory to the next.
         causes: folder with causes instead of the ones that ship.
@@ -156,6 +159,7 @@ class Settings(BaseSettings):
     link: str = ""
     lateness: Annotated[float, Field(ge=0)] = 10.0
     hold: Annotated[float, Field(ge=0)] = 10.0
+    alarms_per_job_week: Annotated[float, Field(gt=0, le=10_000)] | None = None
     tick: Annotated[float, Field(ge=0)] = 5.0
     snapshot: Seconds = 10.0
     causes: Path | None = None

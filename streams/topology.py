@@ -28,7 +28,12 @@ class Row(Struct, frozen=True):
 
 
 def topology(
-    causes: tuple[Cause, ...], playbooks: tuple[Playbook, ...], *, lateness: float = 10.0, hold: float = 10.0
+    causes: tuple[Cause, ...],
+    playbooks: tuple[Playbook, ...],
+    *,
+    lateness: float = 10.0,
+    hold: float = 10.0,
+    alarms_per_job_week: float | None = None,
 ) -> tuple[Row, ...]:
     """Lay out the stages.
 
@@ -37,11 +42,17 @@ def topology(
         playbooks: the policies.
         lateness: seconds a record may come late and still be used.
         hold: seconds a finding waits for others before it opens an incident.
+        alarms_per_job_week: false alarms on a job's pace that are borne; None = by the table of signals.
     """
     return (
-        Row(Detect(lateness), reads=("telemetry",), writes=("events", "detections", "vitals", "telemetry"), key="job"),
         Row(
-            Correlate(causes, hold, _made_by(lateness, hold)),
+            Detect(lateness, alarms_per_job_week),
+            reads=("telemetry",),
+            writes=("events", "detections", "vitals", "telemetry"),
+            key="job",
+        ),
+        Row(
+            Correlate(causes, hold, _made_by(lateness, hold, alarms_per_job_week)),
             reads=("events", "detections", "vitals"),
             writes=("drafts", "telemetry"),
             key="job",
@@ -50,7 +61,7 @@ def topology(
     )
 
 
-def _made_by(lateness: float, hold: float) -> str:
+def _made_by(*settings: float | None) -> str:
     """Name all detectors with their parameters, so that it can be told whether others would have looked."""
     parameters = [
         f"{name} {parameter} {value}"
@@ -58,4 +69,4 @@ def _made_by(lateness: float, hold: float) -> str:
         for parameter, value in sorted(vars(build()).items())
         if isinstance(value, int | float | str | tuple)
     ]
-    return derived_id(lateness, hold, *parameters)
+    return derived_id(*(one for one in settings if one is not None), *parameters)

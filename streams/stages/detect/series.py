@@ -24,11 +24,12 @@ SETTLING_STEPS = 5
 Finding = tuple[Alarm, Found]
 
 
-def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[Finding]:
+def watch(attempt: Attempt, closed: ClosedStep, explained: bool, borne: float | None = None) -> Iterator[Finding]:
     """Feed one closed step to the detectors of the job's signals.
 
     Args:
         explained: a legitimate phase reaches into the step, so its times neither teach nor alarm.
+        borne: false alarms on the job's pace that are borne in a week; None = by the table of signals.
     """
     series = attempt.series
     series.rows += 1
@@ -36,7 +37,8 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[Fin
         attempt.settled = closed.time
     if reconfigured(series, closed):
         forget(series)
-    yield from _levels(attempt, closed, quiet=explained or series.rows <= SETTLING_STEPS)
+    pace = watched.pace_worth(borne, series.normal.get("step_seconds"))
+    yield from _levels(attempt, closed, pace, quiet=explained or series.rows <= SETTLING_STEPS)
     yield from _limits(attempt, closed, quiet=explained)
     yield from _spikes(attempt, closed)
     yield from _nonfinite(attempt, closed)
@@ -107,13 +109,13 @@ def freeze(series: JobSeries, frozen: bool) -> None:
         series.level.frozen[:] = frozen
 
 
-def _levels(attempt: Attempt, closed: ClosedStep, quiet: bool) -> Iterator[Finding]:
+def _levels(attempt: Attempt, closed: ClosedStep, pace: float | None, quiet: bool) -> Iterator[Finding]:
     series = attempt.series
     new = [name for name in sorted(closed.job) if name not in series.names and watched.has_level(name)]
     series.names.extend(new)
     if not series.names:
         return
-    detector = watched.level_shift(tuple(series.names))
+    detector = watched.level_shift(tuple(series.names), pace)
     if series.level is None:
         series.level = detector.blank(len(series.names))
     elif new:

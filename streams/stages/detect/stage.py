@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import partial
 
 from detectors.base import Alarm
 from schemas.detection import Detection
@@ -51,15 +52,16 @@ class Detect:
 
     Args:
         lateness: seconds a record may come late and still be used.
+        alarms_per_job_week: false alarms on a job's pace that are borne; None = by the table of signals.
     """
 
     name = "detect"
     memory = DetectMemory
 
-    def __init__(self, lateness: float = 10.0) -> None:
+    def __init__(self, lateness: float = 10.0, alarms_per_job_week: float | None = None) -> None:
         if not lateness >= 0:
             raise ValueError(f"lateness: seconds, 0 or more, not {lateness}")
-        self.lateness = lateness
+        self.lateness, self.borne = lateness, alarms_per_job_week
 
     def blank(self, key: str) -> DetectMemory:
         """Make the memory of a job that has not been seen yet."""
@@ -229,7 +231,7 @@ class Detect:
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
         _freeze(memory, attempt)
-        for watch in (series.watch, peers.watch, mixture.watch):
+        for watch in (partial(series.watch, borne=self.borne), peers.watch, mixture.watch):
             yield from self._follow(memory, attempt, watch(attempt, closed, bool(phase)))
         phases.step_closed(attempt.phases, closed.time)
         scene = _scene(memory, attempt, memory.clock)

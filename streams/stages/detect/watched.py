@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 from msgspec import Struct
 
+from detectors.alarm_rate import STEP_TIMES, rows_between
 from detectors.counter_rate import CounterRate
 from detectors.level_shift import LevelShift
 from detectors.spike import Spike
@@ -16,6 +17,8 @@ SPIKY = ("loss", "grad_norm", "update_norm")
 """Signals that drift by nature and show a fault as an excursion."""
 FINITE = ("loss", "grad_norm")
 """Signals whose NaN, infinity or absence is a finding."""
+PACE = ("step_seconds", "tokens_per_second")
+"""Signals of how fast the job goes, whose false alarms can be set."""
 LIMITS = {"loader_share": (0.15, 50), "skipped": (0.5, 10)}
 """Signal -> (limit, steps in a row) of `sustained`; the loader's figures are the brief's."""
 COUNTED = ("duplicate_samples_total", "skipped_samples_total")
@@ -77,13 +80,34 @@ def is_bad(signal: Signal, direction: int) -> bool:
     return signal.bad == "both" or (signal.bad == "up" and direction > 0) or (signal.bad == "down" and direction < 0)
 
 
+def pace_worth(alarms_per_job_week: float | None, step_seconds: float | None) -> float | None:
+    """Give the smallest change of a job's pace that is worth an alarm, where so many false ones a week are borne.
+
+    Args:
+        alarms_per_job_week: None = not set: the table of signals says it.
+        step_seconds: what a step of the job takes; None = not known yet.
+
+    >>> pace_worth(1.0, 1.0), pace_worth(1.0, 10.0), pace_worth(None, 1.0)
+    (0.042, 0.019, None)
+    """
+    if alarms_per_job_week is None or step_seconds is None or not step_seconds > 0:
+        return None
+    return round(STEP_TIMES.worth(rows_between(alarms_per_job_week, step_seconds)), 3)
+
+
 @lru_cache(maxsize=256)
-def level_shift(names: tuple[str, ...]) -> LevelShift:
-    """The detector for columns of these signals, each with its own smallest change worth an alarm."""
+def level_shift(names: tuple[str, ...], pace: float | None = None) -> LevelShift:
+    """The detector for columns of these signals, each with its own smallest change worth an alarm.
+
+    Args:
+        names: of the signals.
+        pace: smallest relative change of the job's pace that is worth one, instead of what the table says.
+    """
     signals = [signal_named(name) for name in names]
-    return LevelShift(
-        worth=np.array([signal.worth for signal in signals]), floor=np.array([signal.floor for signal in signals])
-    )
+    worth = [
+        signal.worth if pace is None or name not in PACE else pace for name, signal in zip(names, signals, strict=True)
+    ]
+    return LevelShift(worth=np.array(worth), floor=np.array([signal.floor for signal in signals]))
 
 
 @lru_cache(maxsize=256)
