@@ -119,7 +119,8 @@ def test_a_malformed_file_is_ignored_counted_and_told_once(text: str, tmp_path: 
     hook = Hook(str(tmp_path), "j")
     order(tmp_path, 1, {"loader.path": ("cache", "r1")})
     train(hook, 0)
-    (tmp_path / "j" / "control.json").write_text(text)
+    (tmp_path / "new").write_text(text)
+    (tmp_path / "new").replace(tmp_path / "j" / "control.json")  # at once: the hook's thread looks when it likes
     flush_all()
     train(hook, 1, 2, 3)
     assert hook.setting("loader.path") == "cache"

@@ -113,7 +113,7 @@ def test_an_open_incident_keeps_its_job(line: Line) -> None:
     memories = Memories(line)
     log = Log(memories)
     log.put(start())
-    told = [topic for step in range(5) for topic in log.put(frame(step, loss=math.nan))]
+    told = [topic for step in range(20) for topic in log.put(frame(step, loss=math.nan))]
     assert "incidents" in told
     log.wait(10)
     assert set(memories.keys) == {"j"}

@@ -280,17 +280,17 @@ def test_a_log_shorter_than_its_snapshot_is_another_log(left: int) -> None:
 def test_memories_know_which_messages_they_hold() -> None:
     """A memory that is true further on than the message at hand is left alone, others are fed."""
     whole = Memories(LINE)
-    records = [decode(frame(job, step)) for step in range(4) for job in ("a", "b")]
-    for offset, record in enumerate(records[:6]):
+    records = [decode(frame(job, step)) for step in range(20) for job in ("a", "b")]
+    for offset, record in enumerate(records[:36]):
         whole.feed(offset, record)
-    stored = {one.key: one for one in whole.snapshots(5, BEGIN)}
+    stored = {one.key: one for one in whole.snapshots(35, BEGIN)}
     del stored["b"]
     again = Memories(LINE, stored.values())
     fed: list[Sent] = []
-    for offset, record in enumerate(records[:6]):
+    for offset, record in enumerate(records[:36]):
         fed += again.feed(offset, record)
     assert {sent.key for sent in fed} == {"b"}
-    assert [one.key for one in again.snapshots(5, BEGIN)] == ["b", MARK]
+    assert [one.key for one in again.snapshots(35, BEGIN)] == ["b", MARK]
 
 
 def test_a_hole_on_the_way_is_told_and_a_seam_is_not() -> None:
