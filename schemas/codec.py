@@ -82,9 +82,8 @@ def decode_all(body: bytes, limit: int = MAX_RECORD_BYTES) -> list[Inbound | Bad
     Returns:
         As many as `split` gives, in the same order.
     """
-    pieces = split(body)
-    together = _read_together(body, len(pieces)) if len(body) <= limit else None
-    return together if together is not None else [_read_or_fault(raw, limit) for raw in pieces]
+    together = _read_together(body) if len(body) <= limit else None
+    return together if together is not None else [_read_or_fault(raw, limit) for raw in split(body)]
 
 
 def split(body: bytes) -> list[bytes]:
@@ -137,15 +136,16 @@ def is_msgpack(raw: bytes) -> bool:
     return bool(raw) and (0x80 <= raw[0] <= 0x8F or raw[0] in (0xDE, 0xDF))
 
 
-def _read_together(body: bytes, count: int) -> list[Inbound | BadRecord] | None:
-    """Read so many lines of flawless JSON at once; None where each has to be read by itself."""
+def _read_together(body: bytes) -> list[Inbound | BadRecord] | None:
+    """Read lines of flawless JSON at once, none of them empty; None where each has to be read by itself."""
     if body[:1] != b"{":
         return None
     try:
         records = _from_json.decode_lines(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    whole = len(records) == count and all(record.v == VERSION for record in records)
+    lines = body.count(b"\n") + (body[-1:] != b"\n")
+    whole = len(records) == lines and all(record.v == VERSION for record in records)
     return [*records] if whole else None
 
 

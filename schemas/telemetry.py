@@ -78,7 +78,9 @@ class StepFrame(Telemetry, tag="steps", frozen=True, kw_only=True):
         if self.received is not None or not 0 <= self.time < LATEST_TIME:  # asked here: a call costs as much as a frame
             super().__post_init__()
         ranks = self.ranks
-        _same_length(self.values, len(ranks), "ranks")
+        for readings in self.values.values():
+            if len(readings) != len(ranks):
+                _same_length(self.values, len(ranks), "ranks")
         if len(set(ranks)) != len(ranks):
             raise ValueError("ranks: a rank stands twice")
 

@@ -14,11 +14,11 @@ from streams.stages.detect.parts import rows_of
 OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
 _NOT_A_LEVEL = ("sample_id",)
 _RULES: dict[Over, Callable[[Floats], float]] = {
-    "mean": np.nanmean,
-    "median": np.nanmedian,
-    "max": np.nanmax,
-    "min": np.nanmin,
-    "sum": np.nansum,
+    "mean": np.mean,
+    "median": np.median,
+    "max": np.max,
+    "min": np.min,
+    "sum": np.sum,
 }
 
 
@@ -72,7 +72,8 @@ def derive(step: OpenStep, width: int, previous_time: float, steps: int) -> Clos
 
 def by_rule(rule: Over, row: Floats) -> float:
     """One value of the job out of those of its ranks or entities, at least one of which is finite."""
-    return float(_RULES[rule](row))
+    silent = np.isnan(row)
+    return float(_RULES[rule](row[~silent] if silent.any() else row))
 
 
 def _tell(closed: ClosedStep, part: StepPart) -> None:
@@ -105,12 +106,12 @@ def _rates(closed: ClosedStep) -> None:
             share = ranks["loader_seconds"] / ranks["step_seconds"]
         share = np.where(np.abs(share) <= LARGEST, share, np.nan)
         if np.isfinite(share).any():
-            job["loader_share"], job["loader_share_median"] = float(np.nanmean(share)), float(np.nanmedian(share))
+            job["loader_share"], job["loader_share_median"] = by_rule("mean", share), by_rule("median", share)
     elif "loader_seconds" in job and seconds > 0 and is_finite(job["loader_seconds"] / seconds):
         job.setdefault("loader_share", job["loader_seconds"] / seconds)
     wait = ranks.get("wait_seconds")
     if wait is not None and np.isfinite(wait).any():
-        job["wait_least_seconds"] = float(np.nanmin(wait))
+        job["wait_least_seconds"] = by_rule("min", wait)
     if "tokens" in job and seconds > 0 and is_finite(job["tokens"] / seconds):
         job.setdefault("tokens_per_second", job["tokens"] / seconds)
     if np.isfinite(closed.interval):
