@@ -51,9 +51,7 @@ class Line:
 
     def feed(self, memory: LineMemory, record: Record) -> list[Sent]:
         """Run one record through all stages; give everything that was said, in order."""
-        said: list[Sent] = []
-        self._pass_on(memory, 0, (Sent("telemetry", memory.key, record),), said)
-        return said
+        return self.feed_all(memory, (record,))
 
     def feed_all(self, memory: LineMemory, records: Sequence[Record]) -> list[Sent]:
         """Run records through all stages, one behind the other; faster than each by itself, and the same."""
@@ -64,7 +62,7 @@ class Line:
                 place, stage = self._absorbing
                 at += stage.put_away(memory.stages[place], records, at)
             if at < len(records):
-                said += self.feed(memory, records[at])
+                self._pass_on(memory, 0, (Sent("telemetry", memory.key, records[at]),), said)
                 at += 1
         return said
 

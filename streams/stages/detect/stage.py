@@ -69,8 +69,6 @@ class Detect:
 
     def feed(self, memory: DetectMemory, record: Record) -> Iterable[Sent]:
         """Take one record of telemetry."""
-        if isinstance(record, StepFrame) and self.put_away(memory, (record,), 0):
-            return ()
         return self._tick(memory, record) if isinstance(record, Tick) else self._record(memory, record)
 
     def put_away(self, memory: DetectMemory, records: Sequence[Record], at: int) -> int:
