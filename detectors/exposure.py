@@ -22,6 +22,7 @@ class ExposureMemory(Memory):
         means: of the last blocks, a ring, shape (series, blocks).
         begins: rows with which they began, same shape.
         blocks: blocks ever filled.
+        judged: the block from which on they are judged: those of an episode that is over do not raise it again.
         recipe: share that is held against; NaN while it is being learned.
         shown: sum of all rows; `rows` is their number.
         onset: row the open episode is dated to, -1 where none is open.
@@ -35,6 +36,7 @@ class ExposureMemory(Memory):
     means: Floats
     begins: Ints
     blocks: Ints
+    judged: Ints
     recipe: Floats
     shown: Floats
     rows: Ints
@@ -101,6 +103,7 @@ class Exposure:
             means=np.full((width, SPANS[-1]), np.nan),
             begins=np.zeros((width, SPANS[-1]), dtype=np.int64),
             blocks=np.zeros(width, dtype=np.int64),
+            judged=np.zeros(width, dtype=np.int64),
             recipe=np.array(np.broadcast_to(self.recipe, width)),
             shown=np.zeros(width),
             rows=np.zeros(width, dtype=np.int64),
@@ -134,7 +137,7 @@ class Exposure:
         memory.recipe[ready] = median(memory.means[ready])
 
     def _judge(self, memory: ExposureMemory, index: int, one: int) -> list[Alarm]:
-        count = min(int(memory.blocks[one]), SPANS[-1])
+        count = min(int(memory.blocks[one] - memory.judged[one]), SPANS[-1])
         recipe = float(memory.recipe[one])
         if np.isnan(recipe) or count < FEWEST:
             return []
@@ -162,6 +165,7 @@ class Exposure:
         if abs(mean) < limit / 2:
             alarm = self._alarm(memory, index, one, over=True)
             memory.onset[one] = -1
+            memory.judged[one] = memory.blocks[one] - SPANS[1]
             return [alarm]
         reported = float(memory.reported[one]) - recipe
         if mean * reported > 0 and abs(mean) >= 1.5 * abs(reported):

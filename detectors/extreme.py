@@ -7,6 +7,8 @@ from detectors.robust import push
 
 LEAST_RANGE = 1e-9
 """Share of the level that the range is believed to be, at least."""
+BRIDGED = 2
+"""Missing rows in a row over which means are taken all the same."""
 SUREST = 100.0
 
 
@@ -16,6 +18,8 @@ class ExtremeMemory(Memory):
     Attributes:
         latest: the last rows, a ring, shape (series, longest span).
         given: finite rows ever seen.
+        newest: number of the last of them, -1 before the first.
+        unbroken: how many of them have come since the last gap.
         sums: sum over the last rows, shape (series, spans).
         lowest: smallest mean so far, same shape; NaN before the first.
         highest: largest mean so far, likewise.
@@ -31,6 +35,8 @@ class ExtremeMemory(Memory):
 
     latest: Floats
     given: Ints
+    newest: Ints
+    unbroken: Ints
     sums: Floats
     lowest: Floats
     highest: Floats
@@ -98,6 +104,8 @@ class Extreme:
             width=width,
             latest=np.zeros((width, max(self.spans))),
             given=np.zeros(width, dtype=np.int64),
+            newest=np.full(width, -1, dtype=np.int64),
+            unbroken=np.zeros(width, dtype=np.int64),
             sums=np.zeros((width, spans)),
             lowest=np.full((width, spans), np.nan),
             highest=np.full((width, spans), np.nan),
@@ -123,6 +131,7 @@ class Extreme:
         """Take one row, see `Detector.update`."""
         row = check_row(memory, row)
         given = ~np.isnan(row)
+        self._follow(memory, index, np.flatnonzero(given))
         means = self._means(memory, row, np.flatnonzero(given))
         low, high = memory.lowest, memory.highest
         width = np.maximum(high - low, LEAST_RANGE * np.abs(means))
@@ -143,6 +152,13 @@ class Extreme:
             alarms += self._new(memory, index, int(one), mean, bounds)
         return alarms
 
+    def _follow(self, memory: ExtremeMemory, index: int, given: Ints) -> None:
+        """Count the rows since the last gap: a mean over both sides of one is none of what was seen before."""
+        newest = memory.newest[given]
+        gap = (newest >= 0) & (index - newest > 1 + BRIDGED)
+        memory.unbroken[given] = np.where(gap, 0, memory.unbroken[given]) + 1
+        memory.newest[given] = index
+
     def _means(self, memory: ExtremeMemory, row: Floats, given: Ints) -> Floats:
         """Take the row in, and give the mean over each span; NaN before there are so many rows."""
         size, pushed = memory.latest.shape[1], memory.given[given]
@@ -153,7 +169,7 @@ class Extreme:
         full = given[memory.given[given] % size == 0]  # sums afresh, so that nothing is left of a huge value
         for place, span in enumerate(self.spans):
             memory.sums[full, place] = memory.latest[full, size - span :].sum(axis=1)
-        means: Floats = np.where(memory.given[:, None] >= self._rows, memory.sums / self._rows, np.nan)
+        means: Floats = np.where(memory.unbroken[:, None] >= self._rows, memory.sums / self._rows, np.nan)
         means[np.isnan(row)] = np.nan
         return means
 

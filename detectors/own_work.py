@@ -1,7 +1,7 @@
 """The last rows of every rank's own work, held against what its peers needed for the same row."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,15 @@ def everybody(width: int) -> Ints:
     every = np.arange(width)
     every.setflags(write=False)
     return every
+
+
+def _blank_ring(width: int, held: int, blank: float) -> NDArray[Any]:  # Any: numbers or row numbers
+    """Make a ring of shape (ranks, held) in which a row of all ranks lies in one piece, for it is written at once.
+
+    Rows a power of two apart would share few lines of the processor's cache, and a rank's rows be slow to read.
+    """
+    apart = width + 8 if width % 64 == 0 else width
+    return np.full((held, apart), blank)[:, :width].T
 
 
 class OwnWorkMemory(Memory):
@@ -42,6 +51,18 @@ class OwnWorkMemory(Memory):
     pushed: Ints
 
 
+class Noted(NamedTuple):
+    """Whom a row judges.
+
+    Attributes:
+        ranks: their indices.
+        column: where the row stands in the rings of all ranks; -1 where they stand apart, or not all were judged.
+    """
+
+    ranks: Ints
+    column: int
+
+
 class OwnWork:
     """Keep the rows in which ranks can be judged, and read them back.
 
@@ -55,18 +76,17 @@ class OwnWork:
 
     def blank(self, width: int) -> dict[str, NDArray[Any]]:  # Any: numbers and row numbers
         """Make the fields of an `OwnWorkMemory`, all ranks of one group."""
-        shape = (width, self.held)  # kept column by column in memory, for a row of all ranks is written at once
         return {
             "group": np.zeros(width, dtype=np.int64),
-            "seconds": np.full(shape, np.nan, order="F"),
-            "ratio": np.full(shape, np.nan, order="F"),
-            "saving": np.full(shape, np.nan, order="F"),
-            "rows": np.zeros(shape, dtype=np.int64, order="F"),
+            "seconds": _blank_ring(width, self.held, np.nan),
+            "ratio": _blank_ring(width, self.held, np.nan),
+            "saving": _blank_ring(width, self.held, np.nan),
+            "rows": _blank_ring(width, self.held, 0),
             "pushed": np.zeros(width, dtype=np.int64),
         }
 
-    def note(self, memory: OwnWorkMemory, index: int, row: Floats) -> Ints:
-        """Keep a row of seconds, and give the ranks that it judges: they worked, and enough of their peers did."""
+    def note(self, memory: OwnWorkMemory, index: int, row: Floats) -> Noted:
+        """Keep a row of seconds, and say whom it judges: ranks that worked, where enough of their peers did."""
         whole = whole_row(row, memory.group, self.peers, APART)
         if whole is not None:
             return self._keep_whole(memory, index, row, whole)
@@ -80,40 +100,31 @@ class OwnWork:
         memory.seconds[place], memory.ratio[place] = own, own / peers.median[judged]
         memory.saving[place], memory.rows[place] = saving, index
         memory.pushed[judged] += 1
-        return judged
+        return Noted(judged, -1)
 
-    def _keep_whole(self, memory: OwnWorkMemory, index: int, row: Floats, whole: Whole) -> Ints:
+    def _keep_whole(self, memory: OwnWorkMemory, index: int, row: Floats, whole: Whole) -> Noted:
         """Keep a row of all ranks; where all stand at one place in their rings, that is one column."""
-        column, every = self._column(memory), everybody(row.size)
-        place: tuple[slice | Ints, int | Ints] = (
-            (slice(None), column) if column >= 0 else (every, memory.pushed % self.held)
-        )
+        pushed, every = memory.pushed, everybody(row.size)
+        column = -1 if np.count_nonzero(pushed != pushed[0]) else int(pushed[0]) % self.held
+        place: tuple[slice | Ints, int | Ints] = (slice(None), column) if column >= 0 else (every, pushed % self.held)
         memory.seconds[place] = row
-        memory.ratio[place] = whole.in_row(whole.values / whole.median)
+        memory.ratio[place] = whole.ratio
         memory.saving[place] = 0.0
-        memory.saving[whole.slowest, memory.pushed[whole.slowest] % self.held] = whole.saving
+        memory.saving[whole.slowest, column if column >= 0 else pushed[whole.slowest] % self.held] = whole.saving
         memory.rows[place] = index
-        memory.pushed += 1
-        return every
+        pushed += 1
+        return Noted(every, column)
 
-    def in_and_out(self, memory: OwnWorkMemory, window: int) -> tuple[Floats, Floats]:
+    def in_and_out(self, memory: OwnWorkMemory, column: int, window: int) -> tuple[Floats, Floats]:
         """Give each rank's newest ratio, and the one that has just left its last `window` rows; NaN where none has.
 
-        The ring holds more than the window, or the row that left is gone.
+        The ring holds more than the window, or the row that left is gone. The column is the one `note` gave.
         """
-        column = self._column(memory)
         if column >= 0:
-            return memory.ratio[:, column - 1], memory.ratio[:, (column - 1 - window) % self.held]
+            return memory.ratio[:, column], memory.ratio[:, (column - window) % self.held]
         newest = memory.pushed - 1
         every = everybody(newest.size)
         return memory.ratio[every, newest % self.held], memory.ratio[every, (newest - window) % self.held]
-
-    def _column(self, memory: OwnWorkMemory) -> int:
-        """Give the one place of the row to come in the rings of all ranks; -1 where they stand apart."""
-        pushed = memory.pushed
-        if pushed.size and not np.count_nonzero(pushed != pushed[0]):
-            return int(pushed[0]) % self.held
-        return -1
 
     def ratios(self, memory: OwnWorkMemory, count: int) -> Floats:
         """Give the last ratios of all ranks, shape (ranks, count), oldest first; NaN where a rank has fewer."""

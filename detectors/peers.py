@@ -51,33 +51,21 @@ def among_peers(values: Floats, group: Ints) -> Peers:
 
 
 class Whole(NamedTuple):
-    """What a row says in which every member of groups of one size reports, shape (groups, members).
+    """What a row says in which every member of groups of one size reports.
 
     Attributes:
-        values: of the members.
-        median: of each group, shape (groups, 1).
-        slowest: place in the row of each group's slowest member, shape (groups,).
-        saving: share of that member's value that would be saved if it were as the second, shape (groups,).
-        members: their places in the row; None where they stand in it in this order.
+        ratio: each member's value over the median of its group, in the order of the row.
+        slowest: place in the row of each group's slowest member, shape (groups,); a number where there is one group.
+        saving: share of that member's value that would be saved if it were as the second, likewise.
     """
 
-    values: Floats
-    median: Floats
-    slowest: Ints
-    saving: Floats
-    members: Ints | None
-
-    def in_row(self, values: Floats) -> Floats:
-        """Bring values by group back into the order of the row."""
-        if self.members is None:
-            return values.reshape(-1)
-        row = np.empty(self.values.size)
-        row[self.members] = values
-        return row
+    ratio: Floats
+    slowest: Ints | int
+    saving: Floats | float
 
 
 def whole_row(values: Floats, group: Ints, least: int, apart: int) -> Whole | None:
-    """Compare a row in which everybody reports a positive value: a third of the cost.
+    """Compare a row in which everybody reports a positive value: a fifth of the cost.
 
     Args:
         values: shape (members,).
@@ -88,23 +76,70 @@ def whole_row(values: Floats, group: Ints, least: int, apart: int) -> Whole | No
     Returns:
         None where somebody is silent or apart, or the groups are not of one size.
     """
-    if not (values.size and values.min() > 0):
+    if not (values.size >= max(least, 2) and values[values.argmin()] > 0):  # a NaN is the least
         return None
+    if not np.count_nonzero(group != group[0]):
+        return _one_group(values) if group[0] != apart else None
     layout = _layout(group.tobytes(), apart)
     if layout is None or layout.members.shape[1] < least:
         return None
+    return _equal_groups(values, layout)
+
+
+def _one_group(values: Floats) -> Whole:
+    slowest = int(values.argmax())
+    others = values.copy()
+    others[slowest] = 0.0
+    saving = 1 - float(others[others.argmax()]) / float(values[slowest])
+    return Whole(values / middle(values), slowest, saving)
+
+
+def _equal_groups(values: Floats, layout: "_Layout") -> Whole:
     groups, count = layout.members.shape
     rows = values.reshape(groups, count) if layout.straight else values[layout.members]
     ordered = np.sort(rows, axis=1)  # no slower than a partition at four places
-    middle = (ordered[:, (count - 1) // 2, None] + ordered[:, count // 2, None]) / 2
-    each, largest = np.arange(groups), rows.argmax(axis=1)
-    return Whole(
-        rows,
-        middle,
-        layout.members[each, largest],
-        1 - ordered[:, -2] / ordered[:, -1],
-        None if layout.straight else layout.members,
-    )
+    ratio = rows / ((ordered[:, (count - 1) // 2, None] + ordered[:, count // 2, None]) / 2)
+    slowest: Ints = layout.members[np.arange(groups), rows.argmax(axis=1)]
+    saving: Floats = 1 - ordered[:, -2] / ordered[:, -1]
+    if layout.straight:
+        return Whole(ratio.reshape(-1), slowest, saving)
+    row = np.empty(values.size)
+    row[layout.members] = ratio
+    return Whole(row, slowest, saving)
+
+
+SAMPLE = 200
+"""Values out of many that say about where the median lies."""
+ROOTS = 2.5
+"""Half the width of the band around it, in standard deviations of the place of a sample's median."""
+
+
+def middle(values: Floats) -> float:
+    """Median of numbers without a NaN: a sample says between which two values it lies, and only those are sorted.
+
+    Args:
+        values: shape (members,), at least one.
+    Cost: O(members); half of that of a sort for 1,024, and no dearer where the sample misleads.
+
+    >>> middle(np.array([4.0, 1.0, 3.0, 8.0]))
+    3.5
+    """
+    count = values.size
+    low, high = (count - 1) // 2, count // 2
+    if count <= 2 * SAMPLE:
+        ordered = np.sort(values)
+        return float(ordered[low] + ordered[high]) / 2
+    sample = np.sort(values[:: count // SAMPLE])
+    centre, reach = sample.size // 2, int(ROOTS / 2 * sample.size**0.5) + 1
+    under = values < sample[centre - reach]
+    band = values <= sample[centre + reach]
+    band ^= under
+    skipped = int(np.count_nonzero(under))
+    within = values.compress(band)
+    within.sort()
+    if low < skipped or high >= skipped + within.size:  # the sample was not like the rest
+        within, skipped = np.sort(values), 0
+    return float(within[low - skipped] + within[high - skipped]) / 2
 
 
 class _Layout(NamedTuple):

@@ -117,11 +117,11 @@ class Periodic:
         columns = latest_columns(self.window, memory.given[one, None], count)[0]
         values, rows = memory.latest[one, columns], memory.rows[one, columns]
         places = np.flatnonzero(values > self.ratio * usual)
-        apart = np.diff(places[-self.times :])
-        period = int(apart[0]) if apart.size == self.times - 1 and (apart == apart[0]).all() else 0
-        due_again = period > 0 and count - 1 - int(places[-1]) <= period
-        if due_again and period >= self.shortest:
-            behind = np.flatnonzero(np.diff(places)[::-1] != period)
+        apart = _distances(rows, places)
+        latest = apart[1 - self.times :]
+        period = int(latest[0]) if latest.size == self.times - 1 and (latest == latest[0]).all() else 0
+        if period >= self.shortest and index <= _latest(rows, int(rows[places[-1]]) + period, period):
+            behind = np.flatnonzero(apart[::-1] != period)
             since = places[-int(behind[0]) - 1 :] if behind.size else places
             excess = float(np.median(values[since])) - usual
             lost = excess / (period * usual + excess)
@@ -162,3 +162,24 @@ class Periodic:
             over=over,
             numbers={"period": float(memory.period[one]), "lost": lost},
         )
+
+
+def _distances(rows: Ints, places: Ints) -> Ints:
+    """Rows from one slow row to the next, missing ones counted; where just the slow row between two is missing, half.
+
+    Args:
+        rows: numbers of all rows looked at.
+        places: which of them are slow.
+    """
+    slow = rows[places]
+    apart = np.diff(slow)
+    if not apart.size:
+        return apart
+    shortest = int(apart.min())
+    due = slow[:-1] + shortest
+    return np.where((apart == 2 * shortest) & ~np.isin(due, rows), shortest, apart)
+
+
+def _latest(rows: Ints, due: int, period: int) -> int:
+    """The last row in which the next slow one may come: when it is due, or once more where that row is missing."""
+    return due + period if due < rows[-1] and due not in rows else due

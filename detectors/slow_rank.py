@@ -170,11 +170,11 @@ class SlowRank:
     def update(self, memory: SlowRankMemory, index: int, row: Floats) -> list[Alarm]:
         """Take one row, see `Detector.update`."""
         row = check_row(memory, row)
-        judged = self.work.note(memory, index, row)
+        judged, column = self.work.note(memory, index, row)
         if not judged.size:
             return []
         memory.waited += 1
-        self._count(memory, judged)
+        self._count(memory, judged, column)
         followed = judged[memory.alarmed[judged]] if np.count_nonzero(memory.alarmed) else judged[:0]
         watched = judged[~memory.alarmed[judged]] if followed.size else judged
         alarms = []
@@ -182,13 +182,13 @@ class SlowRank:
             for rank in self._accused(memory, look, watched):
                 self._open(memory, rank, look.limit)
                 alarms.append(self._alarm(memory, index, rank, float(look.z[rank])))
-        return alarms + self._follow(memory, index, followed)
+        return alarms + self._follow(memory, index, followed) if followed.size else alarms
 
-    def _count(self, memory: SlowRankMemory, judged: Ints) -> None:
+    def _count(self, memory: SlowRankMemory, judged: Ints, column: int) -> None:
         """Keep count of the slow rows in the last `window` of each rank that was judged."""
-        newest, gone = self.work.in_and_out(memory, self.window)
-        if newest.max(initial=0.0) <= self.ratio and gone.max(initial=0.0) <= self.ratio:
-            return  # nobody was slow, and all have both rows: a NaN is not less
+        newest, gone = self.work.in_and_out(memory, column, self.window)
+        if newest[newest.argmax()] <= self.ratio and gone[gone.argmax()] <= self.ratio:
+            return  # nobody was slow, and all have both rows: a NaN is the largest, and not less
         now = (newest > self.ratio).astype(np.int64) - (gone > self.ratio)
         whole = slice(None) if judged.size == memory.width else judged
         memory.often[whole] += now[whole]
@@ -196,7 +196,7 @@ class SlowRank:
     def _looks(self, memory: SlowRankMemory, watched: Ints) -> Iterator[_Look]:
         """Look at the last rows for what is plainly slow; now and then at more of them for what is slightly slow."""
         most = self.share * self.window
-        if memory.often.max() > most and (memory.often[watched] > most).any():
+        if memory.often[memory.often.argmax()] > most and (memory.often[watched] > most).any():
             often = memory.often > most
             recent = self.work.ratios(memory, self.window)
             _, z = above_peers(memory, median(recent), wider=(self.steady / self.window) ** 0.5)

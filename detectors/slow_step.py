@@ -1,5 +1,7 @@
 """Single steps that take far longer than this job plans for, whatever pattern its steps follow."""
 
+import math
+
 import numpy as np
 
 from detectors.base import Alarm, Floats, Ints, Memory, check_row, fits, per_series, require
@@ -8,6 +10,8 @@ from detectors.robust import median, push
 
 LAGS = 4
 """Longest pattern that is a plan: work that repeats every second, third or fourth step."""
+WHOLE = math.lcm(*range(1, LAGS + 1))
+"""Rows after which every pattern is where it was."""
 TAUGHT = 7
 """Earlier rows of the same phase that say what a row should be."""
 FADING = 1 / 30
@@ -28,7 +32,9 @@ class SlowStepMemory(Memory):
 
     Attributes:
         latest: the last rows, a ring, shape (series, lags * taught).
+        passed: rows that have passed in the ring, some of those that were missing included.
         given: rows ever seen.
+        newest: number of the last of them, -1 before the first.
         error: usual distance from what each pattern expects, shape (series, lags); NaN before the first.
         places: row numbers of the last slow rows, oldest first, shape (series, held); -1 = none.
         heights: how slow they were, a multiple of the level, same shape; NaN = none.
@@ -41,7 +47,9 @@ class SlowStepMemory(Memory):
     """
 
     latest: Floats
+    passed: Ints
     given: Ints
+    newest: Ints
     error: Floats
     places: Ints
     heights: Floats
@@ -104,7 +112,9 @@ class SlowStep:
         return SlowStepMemory(
             width=width,
             latest=np.full((width, LAGS * TAUGHT), np.nan),
+            passed=np.zeros(width, dtype=np.int64),
             given=np.zeros(width, dtype=np.int64),
+            newest=np.full(width, -1, dtype=np.int64),
             error=np.full((width, LAGS), np.nan),
             places=places,
             heights=heights,
@@ -121,6 +131,7 @@ class SlowStep:
         row = check_row(memory, row)
         given = np.flatnonzero(~np.isnan(row))
         values = row[given]
+        _pass_missing(memory, index, given)
         by_lag, pattern, spread = self._expected(memory, given)
         self._learn(memory, given, values, by_lag)
         most = (self.plain - 1) * pattern
@@ -142,7 +153,7 @@ class SlowStep:
 
     def _expected(self, memory: SlowStepMemory, given: Ints) -> tuple[Floats, Floats, Floats]:
         """Give what each lag expects, shape (given, lags), what the best of them does, and its standard deviation."""
-        columns = (memory.given[given, None] - self._back) % memory.latest.shape[1]
+        columns = (memory.passed[given, None] - self._back) % memory.latest.shape[1]
         by_lag = median(memory.latest[given[:, None], columns].reshape(given.size, LAGS, TAUGHT))
         error = memory.error[given]
         weighed = np.where(np.isnan(error), np.inf, error)
@@ -161,7 +172,8 @@ class SlowStep:
         weight = np.maximum(FADING, 1 / (memory.given[given] + 1))[:, None]
         known = error + (off - error) * weight
         memory.error[given] = np.where(np.isnan(error), off, np.where(np.isnan(off), error, known))
-        push(memory.latest, memory.given, given, values)
+        push(memory.latest, memory.passed, given, values)
+        memory.passed[given] += 1
         memory.given[given] += 1
 
     def _slow(
@@ -200,3 +212,17 @@ class SlowStep:
             over=over,
             numbers={"rows": float(memory.rows[one])},
         )
+
+
+def _pass_missing(memory: SlowStepMemory, index: int, given: Ints) -> None:
+    """Leave the places of missing rows free, so that the row after them is held against those of its own phase.
+
+    Of many missing rows only so many are left out as bring every pattern to where it is now.
+    """
+    newest = memory.newest[given]
+    missing = np.where(newest < 0, 0, np.maximum(index - newest - 1, 0)) % WHOLE
+    for left in range(int(missing.max(initial=0))):
+        behind = given[missing > left]
+        push(memory.latest, memory.passed, behind, np.full(behind.size, np.nan))
+        memory.passed[behind] += 1
+    memory.newest[given] = index

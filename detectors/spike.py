@@ -78,7 +78,7 @@ class Spike:
     Input: the signal's unit, NaN = no reading.
     Output: an alarm with the first row that is away; `before` is the trend there, `after` the extreme value so far. A
         revision when the excess has grown by half; one with `over`, dated to the last row that was away, with the
-        number of `rows` away.
+        number of `rows` away. A value of exactly 0 ends an episode of rises and opens one of its own.
     Cost: O(1) amortised per series and row, about 1 µs. Memory: `window` + `trend` + 13 numbers a series.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
 
@@ -155,8 +155,9 @@ class Spike:
         self._learn(memory, row, residual, given & ~away)
         if not (away.any() or memory.direction.any()):
             return []
+        alarms = self._turn(memory, np.flatnonzero(away & (row == 0) & (memory.before * memory.direction > 0)))
         opened = np.flatnonzero(away & (memory.direction == 0))
-        alarms = self._open(memory, index, row, residual, level, limits, opened)
+        alarms += self._open(memory, index, row, residual, level, limits, opened)
         return alarms + self._follow(memory, index, row, away, np.setdiff1d(np.flatnonzero(given), opened))
 
     def _level(self, memory: SpikeMemory) -> Floats:
@@ -208,6 +209,12 @@ class Spike:
         memory.before[opened], memory.limit[opened] = level[opened], limits[opened]
         memory.extreme[opened] = memory.reported[opened] = row[opened]
         return [self._alarm(memory, index, int(series)) for series in opened]
+
+    def _turn(self, memory: SpikeMemory, series: Ints) -> list[Alarm]:
+        """End an episode of rises in which a series goes to exactly zero: that is a finding of its own."""
+        alarms = [self._alarm(memory, int(memory.last[one]), int(one), over=True) for one in series]
+        memory.direction[series] = 0
+        return alarms
 
     def _follow(self, memory: SpikeMemory, index: int, row: Floats, away: Flags, given: Ints) -> list[Alarm]:
         """Carry the open episodes on by one row."""

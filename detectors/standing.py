@@ -49,11 +49,13 @@ def learn_standing(memory: StandingMemory, typical: Floats, healthy: Ints, rows:
         healthy: indices of the ranks that learn; those whose ring is not yet full do not.
         rows: rows since the last time.
     """
-    healthy = healthy[memory.pushed[healthy] >= memory.ratio.shape[1]]
-    meant = memory.meant[healthy] = np.minimum(memory.meant[healthy] + rows, MEANT)
-    off = typical[healthy] - memory.place[healthy]
-    memory.wander[healthy] += (np.abs(off) - memory.wander[healthy]) * rows / meant
-    memory.place[healthy] += off * rows / meant
+    full = memory.pushed >= memory.ratio.shape[1]
+    everybody = healthy.size == memory.width and bool(full.all())
+    learn = slice(None) if everybody else healthy[full[healthy]]
+    meant = memory.meant[learn] = np.minimum(memory.meant[learn] + rows, MEANT)
+    off = typical[learn] - memory.place[learn]
+    memory.wander[learn] += (np.abs(off) - memory.wander[learn]) * rows / meant
+    memory.place[learn] += off * rows / meant
 
 
 def above_peers(memory: StandingMemory, typical: Floats, wider: float = 1.0) -> tuple[Floats, Floats]:

@@ -17,9 +17,10 @@ class TrendMemory(Memory):
 
     Attributes:
         block: rows of the block that is being filled, shape (series, block).
+        numbers: their row numbers, same shape.
         filled: rows in it.
         levels: medians of the last blocks, a ring, shape (series, blocks).
-        ends: row with which each of these blocks ended, same shape.
+        ends: row with which each of these blocks ended, same shape; of one with a gap in it, where it would have.
         blocks: blocks ever filled.
         onset: row the open episode is dated to, -1 where none is open.
         before: level where the creep began.
@@ -28,6 +29,7 @@ class TrendMemory(Memory):
     """
 
     block: Floats
+    numbers: Ints
     filled: Ints
     levels: Floats
     ends: Ints
@@ -95,6 +97,7 @@ class Trend:
         return TrendMemory(
             width=width,
             block=np.full((width, self.block), np.nan),
+            numbers=np.zeros((width, self.block), dtype=np.int64),
             filled=np.zeros(width, dtype=np.int64),
             levels=np.full((width, self.blocks), np.nan),
             ends=np.zeros((width, self.blocks), dtype=np.int64),
@@ -110,13 +113,15 @@ class Trend:
         row = check_row(memory, row)
         given = np.flatnonzero(~np.isnan(row))
         memory.block[given, memory.filled[given]] = row[given]
+        memory.numbers[given, memory.filled[given]] = index
         memory.filled[given] += 1
         full = given[memory.filled[given] == self.block]
         if not full.size:
             return []
         memory.filled[full] = 0
         push(memory.levels, memory.blocks, full, median(memory.block[full]))
-        push(memory.ends, memory.blocks, full, index)
+        low, high = (memory.numbers[full, place] for place in ((self.block - 1) // 2, self.block // 2))
+        push(memory.ends, memory.blocks, full, (low + high + self.block - 1) // 2)  # the median is that of its middle
         memory.blocks[full] += 1
         return self._judge(memory, index, full[memory.blocks[full] >= self.blocks])
 

@@ -24,7 +24,7 @@ EVENTS = (
     EventKind(
         "attempt.started",
         "a start of the run",
-        ("world_size", "fingerprint", "placement", "config", "recipe", "resume_step", "reason", "total_steps"),
+        ("world_size", "fingerprint", "placement", "config", "recipe", "schedule", "resume_step", "reason", "total_steps"),
     ),
     EventKind("preflight", "the checks before a start", ("passed", "findings")),
     EventKind("attempt.ended", "the run stopped", ("reason", "exit_code")),

@@ -57,6 +57,7 @@ SIGNS = (
         ("loader", "optimizer", "host_prep", "h2d", "compute", ""),
     ),
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
+    SignKind("off_schedule", "the learning rate has left the schedule that was announced", "learning_rate"),
     SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),
     SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),
     SignKind(

@@ -153,6 +153,9 @@ class Case(Struct, frozen=True):
         scene: takes a seed and a strength of noise.
         healthy: a value that is healthy when it never changes.
         scales: it finds the same in a * rows + b for these (a, b).
+        thousandth: builds it for a unit a thousand times as small; None where it is the same one.
+        unitless: True where readings are shares or marks, which have no other unit.
+        dated: rows by which an onset may be off.
         ordered: True where the series mean different things, so that their order matters.
         alone: True where a series is judged without looking at the others.
     """
@@ -161,6 +164,9 @@ class Case(Struct, frozen=True):
     scene: Callable[[int, float], Scene]
     healthy: float
     scales: tuple[tuple[float, float], ...] = ()
+    thousandth: Callable[[], AnyDetector] | None = None
+    unitless: bool = False
+    dated: int = 2
     ordered: bool = False
     alone: bool = True
 
@@ -175,15 +181,19 @@ CASES = {
     "slow_step": Case(SlowStep, _stalls, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
     "change_point": Case(ChangePoint, _steps, 3.0, scales=((4.0, 32.0), (0.25, -8.0), (-2.0, 1.0))),
     "extreme": Case(lambda: Extreme(margin=0.2), _records, 3.0, scales=((4.0, 0.0), (-2.0, 0.0))),
-    "counter_rate": Case(lambda: CounterRate(floor=10.0), _counts, 7.0),
+    "counter_rate": Case(lambda: CounterRate(floor=10.0), _counts, 7.0, thousandth=lambda: CounterRate(floor=10_000.0)),
     "continuity": Case(Continuity, _cursors, 7.0, scales=((4.0, 0.0), (0.5, 32.0), (-1.0, 0.0))),
     "trend": Case(Trend, _leaks, 50.0, scales=((4.0, 0.0), (0.5, 0.0), (-1.0, 0.0))),
-    "exposure": Case(Exposure, _mixture, 0.25, alone=True),
+    "exposure": Case(Exposure, _mixture, 0.25, unitless=True, dated=20),
     "periodic": Case(Periodic, _periods, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
     "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),
-    "sustained": Case(lambda: Sustained(limit=0.5, rows=10), _hot, 0.0),
-    "nonfinite": Case(NonFinite, _broken, 0.0),
-    "stalled": Case(lambda: Stalled(floor=60.0), _ages, 0.0),
-    "silence": Case(lambda: Silence(floor=60.0), _ages, 0.0, alone=False),
-    "checkpoint": Case(Checkpoint, _saves, 12.0, ordered=True),
+    "sustained": Case(
+        lambda: Sustained(limit=0.5, rows=10), _hot, 0.0, thousandth=lambda: Sustained(limit=500.0, rows=10)
+    ),
+    "nonfinite": Case(NonFinite, _broken, 0.0, unitless=True),
+    "stalled": Case(
+        lambda: Stalled(floor=60.0), _ages, 0.0, thousandth=lambda: Stalled(floor=60_000.0, first=3_600_000.0)
+    ),
+    "silence": Case(lambda: Silence(floor=60.0), _ages, 0.0, thousandth=lambda: Silence(floor=60_000.0), alone=False),
+    "checkpoint": Case(Checkpoint, _saves, 12.0, thousandth=lambda: Checkpoint(limit_seconds=30_000.0), ordered=True),
 }

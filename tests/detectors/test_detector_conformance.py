@@ -1,6 +1,7 @@
 """What every detector of the catalogue must keep to, whatever it looks for."""
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,43 @@ def _watch(case: Case, rows: Floats) -> list[Alarm]:
 
 def _marks(alarms: list[Alarm]) -> list[tuple[int, int, int, bool, str]]:
     return sorted((a.index, a.series, a.onset, a.over, a.kind) for a in alarms)
+
+
+GAP = 7
+"""Rows that are missing."""
+
+
+def _verdicts(case: Case, rows: Floats, skipped: Ints | None = None) -> set[tuple[int, int]]:
+    """What is found, where and since when, without the rows that are skipped."""
+    detector = case.make()
+    memory = detector.blank(rows.shape[1])
+    kept = np.setdiff1d(np.arange(len(rows)), [] if skipped is None else skipped)
+    found = [alarm for index in kept for alarm in detector.update(memory, int(index), rows[index])]
+    return {(a.series, a.onset) for a in found if not a.over}
+
+
+def _agree(case: Case, found: set[tuple[int, int]], truth: set[tuple[int, int]]) -> bool:
+    """Tell whether the same is found in the same series, dated as closely as the detector can."""
+    pairs = list(zip(sorted(found), sorted(truth), strict=False))
+    near = all(mine[0] == true[0] and abs(mine[1] - true[1]) <= case.dated for mine, true in pairs)
+    return len(found) == len(truth) and near
+
+
+@cache
+def _clear_scenes(case: Case) -> list[tuple[int, Floats, set[tuple[int, int]]]]:
+    """Noisy scenes in which a detector finds the truth and nothing else, as chance has it."""
+    scenes = [(seed, *case.scene(seed, 0.01)) for seed in range(8)]
+    clear = [one for one in scenes if _agree(case, _verdicts(case, one[1]), one[2])]
+    assert len(clear) >= 3
+    return clear[:3]
+
+
+def _uneventful(rows: Floats, truth: set[tuple[int, int]]) -> Ints:
+    """Rows from which on nothing begins for a while, once a detector has had some to learn from."""
+    onsets = np.array([onset for _, onset in truth])
+    late = np.arange(len(rows) // 8, len(rows) - 2 * GAP)
+    free: Ints = late[(np.abs(late[:, None] - onsets) > 2 * GAP).all(axis=1)]
+    return free
 
 
 def _same(some: list[Alarm], others: list[Alarm]) -> bool:
@@ -102,6 +140,37 @@ def test_same_alarms_in_another_unit(case: Case, seed: int) -> None:
     expected = _marks(_watch(case, rows))
     for scale, shift in case.scales:
         assert _marks(_watch(case, rows * scale + shift)) == expected
+
+
+def test_a_unit_a_thousand_times_as_small_changes_no_verdict(case: Case) -> None:
+    """Milliseconds in place of seconds, with parameters that have a unit in the new one, give the same alarms."""
+    rows, _ = case.scene(1, 0.01)
+    if case.unitless:
+        assert case.thousandth is None
+        return
+    small = Case(case.thousandth or case.make, case.scene, case.healthy)
+    assert _marks(_watch(small, rows * 1000.0)) == _marks(_watch(case, rows))
+
+
+def test_one_missing_reading_changes_no_verdict(case: Case) -> None:
+    """A single NaN in a series, away from what happens in it, neither blinds nor alarms a detector."""
+    for seed, rows, truth in _clear_scenes(case):
+        chance, free = np.random.default_rng(seed), _uneventful(rows, truth)
+        for series in range(rows.shape[1]):
+            holed = rows.copy()
+            holed[chance.choice(free), series] = np.nan
+            assert _agree(case, _verdicts(case, holed), truth)
+
+
+def test_a_gap_changes_no_verdict(case: Case) -> None:
+    """Rows that are missing, as empty ones or with their numbers, leave the verdicts on what is there."""
+    for _, rows, truth in _clear_scenes(case):
+        free = _uneventful(rows, truth)
+        gone = np.arange(free[free.size // 2], free[free.size // 2] + GAP)
+        empty = rows.copy()
+        empty[gone] = np.nan
+        assert _agree(case, _verdicts(case, empty), truth)
+        assert _agree(case, _verdicts(case, rows, skipped=gone), truth)
 
 
 def test_order_of_series_does_not_matter(case: Case) -> None:

@@ -64,6 +64,10 @@ def test_a_whole_row_is_kept_as_one_with_somebody_apart(seed: int, shape: tuple[
     short.group[:], long.group[:-1], long.group[-1] = group, group, -1
     for index in range(6):
         row = chance.integers(1, 6, group.size).astype(np.float64)
-        assert work.note(short, index, row).tolist() == work.note(long, index, np.append(row, 1.0)).tolist()
+        short_way, long_way = work.note(short, index, row), work.note(long, index, np.append(row, 1.0))
+        assert short_way.ranks.tolist() == long_way.ranks.tolist()
+        for kept, column in ((short, short_way.column), (long, long_way.column)):
+            for mine, theirs in zip(work.in_and_out(kept, column, 3), work.in_and_out(kept, -1, 3), strict=True):
+                np.testing.assert_array_equal(mine, theirs)
     for name in ("seconds", "ratio", "saving", "rows", "pushed"):
         np.testing.assert_array_equal(getattr(short, name), getattr(long, name)[:-1])

@@ -43,6 +43,17 @@ def test_patterns_and_plans_are_silent(period: int) -> None:
     assert _raised(rows) == []
 
 
+def test_steps_that_are_missing_are_counted() -> None:
+    """A missing row, the slow one itself included, makes no other period; one that is there and fast does."""
+    rows = _rows()
+    rows[200::8] *= 2.0
+    holed = rows.copy()
+    holed[[243, 304, 305, 360]] = np.nan
+    assert [(a.onset, a.numbers["period"]) for a in _raised(holed)] == [(200, 8.0)]
+    rows[304] /= 2.0
+    assert [a.onset for a in _raised(rows)] == [200, 312]
+
+
 def test_slow_steps_by_chance_have_no_period() -> None:
     """Stalls that come at random distances are none of this detector's business."""
     rows = _rows()

@@ -159,3 +159,20 @@ def test_parameters_are_checked_when_built(parameters: dict[str, int]) -> None:
     """A parameter out of range is refused by name."""
     with pytest.raises(ValueError, match=next(iter(parameters))):
         Spike(**parameters)
+
+
+def test_zero_within_a_spike_is_a_finding_of_its_own() -> None:
+    """A loss that goes to zero while it is still high is told at once; the rise ends with its own last row."""
+    rows = _loss()
+    rows[600:605], rows[605:608] = 5.1, 0.0
+    told = [(a.index, a.onset, a.direction, a.over) for a in _watch(rows)]
+    assert told[:3] == [(600, 600, 1, False), (604, 600, 1, True), (605, 605, -1, False)]
+    assert told[-1] == (607, 605, -1, True)
+    assert len(told) == 4
+
+
+def test_a_dip_within_a_spike_is_part_of_it() -> None:
+    """Losses swing after a spike: what is low and not zero belongs to the episode."""
+    rows = _loss()
+    rows[600:605], rows[605:608] = 5.1, 1.2
+    assert {a.onset for a in _watch(rows)} == {600}

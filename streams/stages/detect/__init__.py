@@ -3,6 +3,7 @@
 repeats    drop what was seen before
 arrival    the short way of a frame that only has to be put to its step
 attempt    its start, and what it takes over from the one before
+announced  what the launcher says of the loader and of what is planned to change
 participants  who takes part: ranks, nodes, GPUs, peer groups
 align      frames of all nodes meet at their step; steps close in order
 phases     legitimate phases and the time they explain

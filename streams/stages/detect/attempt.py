@@ -3,7 +3,7 @@
 import re
 
 from schemas.telemetry import Event, Telemetry, as_count
-from streams.stages.detect import mixture, series, utilisation
+from streams.stages.detect import announced, mixture, series, utilisation
 from streams.stages.detect.memory import Attempt, Heritage
 from streams.stages.detect.participants import enrol, moved, take_over
 
@@ -72,6 +72,7 @@ def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
     )
     attempt.mixture.recipe = mixture.recipe_of(event)
     attempt.model = utilisation.model_of(event)
+    attempt.announced = announced.read(event)
     attempt.trained_before = -1 if before is None else _trained(before)
     placement = data.get("placement")
     for place in placement if isinstance(placement, list) else []:

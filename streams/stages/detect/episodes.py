@@ -77,6 +77,11 @@ def held_against_normal(detection: Detection) -> bool:
     return detection.detector == "level_shift" or (detection.detector == "sustained" and detection.subject == "job")
 
 
+def is_of_the_job(detection: Detection) -> bool:
+    """Tell whether a detection holds the job's own pace against what was normal."""
+    return held_against_normal(detection) and detection.subject == "job"
+
+
 def ended(detection: Detection, step: int | None, time: float) -> Detection:
     """The last revision of a detection."""
     last = step if detection.onset_step is not None else None

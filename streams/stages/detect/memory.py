@@ -118,6 +118,22 @@ class Mixture(Struct):
     bad: ExposureMemory | None = None
 
 
+Points = list[tuple[float, float]]
+"""Step and value, steps growing."""
+
+
+class Announced(Struct):
+    """What the launcher has announced.
+
+    Attributes:
+        loader_workers: of each rank; 0 = not known.
+        schedule: signal -> its planned values, by step.
+    """
+
+    loader_workers: int = 0
+    schedule: dict[str, Points] = field(default_factory=dict)
+
+
 class Model(Struct):
     """What the model takes, as the launcher says: FLOPs per token, and one GPU's peak per second; 0 = not known."""
 
@@ -233,6 +249,7 @@ class Attempt(Struct):
     saves: Saves = field(default_factory=Saves)
     mixture: Mixture = field(default_factory=Mixture)
     model: Model = field(default_factory=Model)
+    announced: Announced = field(default_factory=Announced)
     trained_before: int = -1
     progress: float | None = None
     top_step: int = -1

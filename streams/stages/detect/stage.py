@@ -11,6 +11,7 @@ from schemas.telemetry import Event, SampleFrame, StepFrame, Telemetry, Tick
 from schemas.topics import Record
 from streams.stages.detect import (
     align,
+    announced,
     clocks,
     fleet,
     learned,
@@ -30,7 +31,7 @@ from streams.stages.detect import (
 from streams.stages.detect.arrival import put_away
 from streams.stages.detect.attempt import begin, is_overtaken, says_it_is_done
 from streams.stages.detect.derive import ClosedStep, derive
-from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, note_moment
+from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, is_of_the_job, note_moment
 from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.memory import Attempt, Entities
 from streams.stages.detect.open_steps import OpenStep
@@ -177,6 +178,7 @@ class Detect:
         """Something else is normal from now on: what was held against the old level has ended, and nothing else."""
         series.forget(attempt.series)
         learned.forget(memory.samples)
+        attempt.announced = announced.read(event, attempt.announced)
         mixture.reconfigured(attempt, event)
         gone = [one for one in attempt.active.values() if held_against_normal(one) or mixture.is_outdated(attempt, one)]
         for detection in end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__):
@@ -228,6 +230,10 @@ class Detect:
         attempt.alignment.last_time = closed.time
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
+        if announced.stage_begins(attempt, closed.step):
+            series.forget(attempt.series)
+            for detection in end_all(attempt, closed.step, closed.time, is_of_the_job):
+                yield Sent("detections", memory.key, detection)
         _freeze(memory, attempt)
         for watch in (partial(series.watch, borne=self.borne), peers.watch, mixture.watch):
             yield from self._follow(memory, attempt, watch(attempt, closed, bool(phase)))

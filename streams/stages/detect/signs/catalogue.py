@@ -9,6 +9,7 @@ from streams.stages.detect.signs.level_restart import LevelRestart
 from streams.stages.detect.signs.loss_vanished import LossVanished
 from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
+from streams.stages.detect.signs.off_schedule import OffSchedule
 from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.order_repeated import OrderRepeated
 from streams.stages.detect.signs.overdue_save import OverdueSave
@@ -41,6 +42,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     RecurringStall(),
     UnevenWork(),
     RateRestart(),
+    OffSchedule(),
     LevelRestart(),
     OrderRepeated(),
     PositionRestart(),

@@ -12,6 +12,7 @@ from streams.stages.detect.signs.level_restart import LevelRestartMemory
 from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
+from streams.stages.detect.signs.off_schedule import OffScheduleMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
 from streams.stages.detect.signs.overdue_save import OverdueSaveMemory
@@ -51,6 +52,7 @@ class Signs(Struct):
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
+    off_schedule: OffScheduleMemory = field(default_factory=OffScheduleMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
     order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
     overdue_save: OverdueSaveMemory = field(default_factory=OverdueSaveMemory)

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from schemas.telemetry import Event
 from schemas.wording import step_words
+from streams.stages.detect.announced import RATE, off_plan
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.signs.sign import Scene, Seen, Sign
 
@@ -60,6 +61,9 @@ class RateRestart(Sign[RateRestartMemory]):
         if not memory.resumed or len(memory.here) != LOOKED:
             return
         memory.resumed = False
+        points = scene.attempt.announced.schedule.get(RATE)
+        if points and not any(off_plan(points, step, rate, 0.0) for step, rate in memory.here.items()):
+            return  # it goes on as was planned
         expected = [_expected(memory.before, step) for step in memory.here]
         apart = [_ratio(rate, was) for rate, was in zip(memory.here.values(), expected, strict=True)]
         if all(one is not None and one >= APART for one in apart):

@@ -48,6 +48,7 @@ class RecurringStallMemory(Struct):
         seconds: length of the last steps.
         parts: part -> the same of the slowest rank's part.
         told: step of the first stall of the open finding, None where none is open.
+        evaluated: the step before brought the loss of an evaluation.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -56,6 +57,7 @@ class RecurringStallMemory(Struct):
     told: int | None = None
     part: str = ""
     attempt: int = 0
+    evaluated: bool = False
 
 
 class RecurringStall(Sign[RecurringStallMemory]):
@@ -69,7 +71,8 @@ class RecurringStall(Sign[RecurringStallMemory]):
         if memory.attempt != scene.attempt.number:
             _begin(memory, scene.attempt.number)
         seconds = closed.job.get("step_seconds")
-        if phase or seconds is None:
+        planned, memory.evaluated = _is_planned(memory, closed), "valid_loss" in closed.readings
+        if phase or planned or seconds is None:
             return
         stall = self._stall(memory, scene, closed, seconds)
         _remember(memory, closed, seconds)
@@ -77,7 +80,7 @@ class RecurringStall(Sign[RecurringStallMemory]):
         if stall is not None:
             memory.stalls.append(stall)
             _settle_on_new_level(memory)
-            yield from self._recur(memory)
+            yield from self._recur(memory, scene.attempt.announced.loader_workers)
         elif memory.told is not None:
             yield from self._calm(memory, closed.step)
 
@@ -92,7 +95,7 @@ class RecurringStall(Sign[RecurringStallMemory]):
         rank = scene.attempt.participants.ranks[int(np.nanargmax(row))] if row is not None else None
         return Stall(closed.step, closed.time, excess, part, rank)
 
-    def _recur(self, memory: RecurringStallMemory) -> Iterator[Seen]:
+    def _recur(self, memory: RecurringStallMemory, workers: int) -> Iterator[Seen]:
         parts = Counter(one.part for one in memory.stalls if one.part)
         if not parts or len(memory.seconds) < LEARNED:
             return
@@ -105,14 +108,15 @@ class RecurringStall(Sign[RecurringStallMemory]):
             return
         if memory.told is None:
             memory.told, memory.part = stalls[0].step, part
-            yield self._told(memory, stalls, lost)
+            yield self._told(memory, stalls, lost, workers if part == "loader" else 0)
 
-    def _told(self, memory: RecurringStallMemory, stalls: list[Stall], lost: float) -> Seen:
+    def _told(self, memory: RecurringStallMemory, stalls: list[Stall], lost: float, workers: int) -> Seen:
         first = stalls[0]
         period = _period(stalls)
         usual, excess = float(np.median(memory.seconds)), float(np.median([one.excess for one in stalls]))
         ranks = {one.rank for one in stalls if one.rank is not None}
         how = f"every {period} steps" if period else f"{count(len(stalls), 'time')} so far"
+        how += " (as many as a loader has workers)" if period and period == workers else ""
         return Seen(
             sign=self.name,
             again=str(memory.told),
@@ -121,7 +125,13 @@ class RecurringStall(Sign[RecurringStallMemory]):
             onset_step=first.step,
             before=usual,
             after=usual + excess,
-            numbers={"stalls": len(stalls), "lost_share": lost, "period": period, "ranks": len(ranks)},
+            numbers={
+                "stalls": len(stalls),
+                "lost_share": lost,
+                "period": period,
+                "ranks": len(ranks),
+                **({"loader_workers": workers} if workers else {}),
+            },
             text=(
                 f"steps stall {how} since {step_words(first.step)}: {amount('step_seconds', usual + excess)}, not "
                 f"{amount('step_seconds', usual)}, {memory.part} explains it, {lost:.0%} of the time"
@@ -143,6 +153,15 @@ class RecurringStall(Sign[RecurringStallMemory]):
             end_step=last[0].step if last else None,
         )
         memory.told, memory.part = None, ""
+
+
+def _is_planned(memory: RecurringStallMemory, closed: ClosedStep) -> bool:
+    """A step that evaluates or saves is long by plan, also where nobody has announced it.
+
+    A log that repeats the last evaluation's loss in every line says nothing of when it was.
+    """
+    evaluates = "valid_loss" in closed.readings and not memory.evaluated
+    return evaluates or closed.job.get("checkpoint_seconds", 0.0) > 0
 
 
 def _stand_out(memory: RecurringStallMemory, stalls: list[Stall]) -> bool:
