@@ -93,6 +93,6 @@ class Outbox:
             letter.value,
             key=letter.key.encode(),
             partition=letter.partition,
-            headers=letter.headers or None,
+            headers=list(letter.headers),  # the client takes no tuple
         )
         return future
