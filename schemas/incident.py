@@ -135,12 +135,20 @@ class Taint(Struct, frozen=True, kw_only=True):
     Attributes:
         marked: True once the range stands in the ledger of contaminated steps.
         checkpoints: steps of checkpoints written inside the range.
+        from_sample: where the sampler stood before the range; None where that is not known; likewise `to_sample`.
+        to_sample: where it stood after the range.
+        shards: of the data that loaders opened inside the range, the first of them.
+        shards_opened: how many there were.
     """
 
     from_step: int
     to_step: int
     marked: bool = False
     checkpoints: tuple[int, ...] = ()
+    from_sample: int | None = None
+    to_sample: int | None = None
+    shards: tuple[str, ...] = ()
+    shards_opened: int = 0
 
 
 class Incident(Struct, frozen=True, kw_only=True):

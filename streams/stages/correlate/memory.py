@@ -34,6 +34,7 @@ class Case(Struct):
         began_in: attempt of the finding that opened it.
         before: levels of the job's signals before the onset, frozen likewise; of those that were seen then.
         part_of: incident of the cluster that tells of the same fault; then this one is told as closed.
+        sampled_from: where the sampler stood before the onset; None until that is known.
     """
 
     id: str
@@ -67,6 +68,14 @@ class Case(Struct):
     began_in: int = 0
     before: dict[str, float] = field(default_factory=dict)
     part_of: str = ""
+    sampled_from: int | None = None
+
+
+class Opened(Struct):
+    """Shards of the data that a loader opened for a step."""
+
+    step: int
+    shards: tuple[str, ...]
 
 
 class Placement(Struct):
@@ -83,6 +92,7 @@ class CorrelateMemory(Struct):
         heard: waiting finding -> the stream's clock when it was first heard of.
         placements: of the last attempts: an incident of an earlier one names machines as they were placed then.
         records: of this key that had been taken when the last vitals came.
+        openings: of shards of the data, by this attempt, oldest first.
         followed: GPU and code of its fault -> incident of the cluster that follows it.
     """
 
@@ -101,6 +111,7 @@ class CorrelateMemory(Struct):
     heard: dict[str, float] = field(default_factory=dict)
     cases: dict[str, Case] = field(default_factory=dict)
     saves: list[int] = field(default_factory=list)
+    openings: list[Opened] = field(default_factory=list)
     settle_at: float = 0.0
     reports: int = 0
     records: int = 0
