@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from schemas.codec import encode
-from schemas.incident import Incident
+from schemas.incident import Incident, RankedCause
 from streams.cli import app
 from streams.replay import replay
 from streams.runtimes.embedded import Embedded
@@ -15,6 +16,7 @@ from streams.stores.snapshots import SqliteSnapshots
 from streams.stores.store import IncidentQuery
 from tests.acceptance.replaying import shipped_line
 from tests.feed.conftest import Feed
+from tests.playbooks.case import an_incident
 from tests.stages.build import Job
 
 
@@ -103,3 +105,19 @@ def test_priors_are_proposed_and_nothing_is_changed(feed: Feed, telemetry: Path)
     code, text = run("priors", "--url", feed.url)
     assert code == 0
     assert "[priors]" not in text
+
+
+def test_a_proposed_prior_names_the_verdicts_behind_it_and_one_can_be_taken_out(feed: Feed) -> None:
+    """Whoever reads the lines can look every verdict up; without the one that was wrong, its effect is gone."""
+    led = (RankedCause(cause="network_congestion", score=0.8, weight=4.0),)
+    for number, person in enumerate(("ann", "bob")):
+        closed = an_incident(id=f"inc-{number}", state="closed", cause="slow_gpu", layer="gpu", causes=led)
+        feed.put("incidents", structs.replace(closed, acknowledged_by=person))
+    code, text = run("priors", "--url", feed.url)
+    assert code == 0
+    assert "# inc-0, ann: slow_gpu" in text
+    assert "# inc-1, bob: slow_gpu, not network_congestion" in text
+    assert "slow_gpu = 0.41  # confirmed 2, overruled 0" in text
+    code, text = run("priors", "--without", "inc-1", "--url", feed.url)
+    assert "slow_gpu = 0.22  # confirmed 1, overruled 0" in text
+    assert "bob" not in text

@@ -171,4 +171,7 @@ def test_verdicts_of_people_become_proposals() -> None:
     given = {one.cause: one for one in proposals(closed)}
     assert (given["slow_gpu"].nats, given["slow_gpu"].confirmed) == (0.81, 5)
     assert (given["network_congestion"].nats, given["network_congestion"].overruled) == (-0.92, 6)
+    assert len(given["slow_gpu"].verdicts) == 5
+    assert given["network_congestion"].verdicts[0].endswith("somebody: slow_gpu, not network_congestion")
+    assert given["network_congestion"].verdicts[-1].endswith("somebody: legitimate, not network_congestion")
     assert proposals([an_incident(causes=(RankedCause(cause="hang", score=1.0),), cause="hang")])[0].nats == 0.22
