@@ -10,7 +10,7 @@ STAGES = [{"rank": rank, "node": f"n{rank // 4 + 1}", "gpu": f"GPU-{rank}", "pp"
 PORTS = ["mlx5_0", "mlx5_1"]
 
 
-def uneven(job: Job, steps: int, **values: float) -> list[StepFrame]:
+def uneven(job: Job, steps: int, **values: float) -> Story:
     """Steps in each of which another rank has the longest sequences."""
     dice = np.random.default_rng(7)
     return [frame for _ in range(steps) for frame in job.run(1, slow={int(dice.integers(8)): 1.5}, **values)]
@@ -19,7 +19,8 @@ def uneven(job: Job, steps: int, **values: float) -> list[StepFrame]:
 def test_a_job_that_waits_for_the_longest_sequences_blames_nobody() -> None:
     """The slowest is another rank in every step: it is the data's shape, and no machine's fault."""
     job = Job()
-    [incident] = incidents_of([job.started(), *job.run(80), *uneven(job, 260)])
+    story: Story = [job.started(), *job.run(80), *uneven(job, 260)]
+    [incident] = incidents_of(story)
     assert (incident["cause"], incident["layer"]) == ("uneven_sequences", "data")
     assert (incident["ranks"], incident["nodes"]) == ([], [])
 
@@ -27,13 +28,14 @@ def test_a_job_that_waits_for_the_longest_sequences_blames_nobody() -> None:
 def test_sequences_that_were_always_uneven_are_no_incident() -> None:
     """What a job has been like from its first step on is how it is."""
     job = Job()
-    assert incidents_of([job.started(), *uneven(job, 400)]) == []
+    story: Story = [job.started(), *uneven(job, 400)]
+    assert incidents_of(story) == []
 
 
 def test_experts_that_are_busy_in_turn_are_not_called_sequences() -> None:
     """The router says which of the two it is."""
     job = Job()
-    story = [job.started(), *job.run(80, expert_load_ratio=1.1), *uneven(job, 260, expert_load_ratio=3.0)]
+    story: Story = [job.started(), *job.run(80, expert_load_ratio=1.1), *uneven(job, 260, expert_load_ratio=3.0)]
     assert [one["cause"] for one in incidents_of(story)] == ["expert_imbalance"]
 
 
