@@ -43,7 +43,11 @@ def test_a_stage_that_all_others_wait_for_is_a_matter_of_the_layout() -> None:
     """All ranks of one stage work longer, and the bubble grows: none of them is slower than its peers."""
     job = Job()
     late = dict.fromkeys(range(4, 8), 1.4)
-    story = [job.started(placement=STAGES), *job.run(80, bubble_share=0.1), *job.run(120, slow=late, bubble_share=0.3)]
+    story: Story = [
+        job.started(placement=STAGES),
+        *job.run(80, bubble_share=0.1),
+        *job.run(120, slow=late, bubble_share=0.3),
+    ]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["layer"]) == ("stage_imbalance", "config")
     assert (incident["ranks"], incident["nodes"]) == ([], [])
@@ -54,7 +58,11 @@ def test_one_slow_rank_of_a_stage_is_still_the_one_to_blame() -> None:
     job = Job(nodes=4)
     stages = [{"rank": rank, "node": f"n{rank // 4 + 1}", "gpu": f"GPU-{rank}", "pp": rank // 8} for rank in range(16)]
     slow = {9: 1.4}
-    story = [job.started(placement=stages), *job.run(80, bubble_share=0.1), *job.run(120, slow=slow, bubble_share=0.3)]
+    story: Story = [
+        job.started(placement=stages),
+        *job.run(80, bubble_share=0.1),
+        *job.run(120, slow=slow, bubble_share=0.3),
+    ]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["ranks"]) == ("slow_gpu", [9])
 
