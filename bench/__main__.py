@@ -20,6 +20,7 @@ from bench import (
     line_speed,
     log_speed,
     quiet_days,
+    reliability,
     step_times,
     streaming_anomalies,
     verdicts,
@@ -35,6 +36,7 @@ ALONE: dict[str, Callable[[], Table]] = {
     "detector_speed": detector_speed.run,
     "verdicts": verdicts.run,
     "quiet_days": quiet_days.run,
+    "reliability": reliability.run,
     "flood": flood.run,
     "delay_bound": delay_bound.run,
 }

@@ -213,7 +213,7 @@ def _statement(clue: Clue, answer: Answer, weight: float) -> Evidence:
 
 def _figures(one: Detection) -> dict[str, Any]:  # Any: fields of the evidence
     """What a finding was made of, so that a claim can be held against it."""
-    names = ("detector", "subject", "before", "after", "limit", "numbers")
+    names = ("detector", "subject", "before", "after", "limit", "numbers", "version", "parameters")
     return {name: getattr(one, name) for name in names}
 
 

@@ -25,12 +25,14 @@ class Proposal(Struct, frozen=True):
     Attributes:
         confirmed: incidents that people closed with this cause.
         overruled: incidents that it led and that people gave another cause, or called legitimate.
+        verdicts: behind it, each in words: which incident, who, and what was said of it.
     """
 
     cause: str
     nats: float
     confirmed: int
     overruled: int
+    verdicts: tuple[str, ...] = ()
 
 
 class UnknownPrior(ValueError):
@@ -67,17 +69,25 @@ def proposals(closed: Iterable[Incident]) -> tuple[Proposal, ...]:
     """
     confirmed: Counter[str] = Counter()
     overruled: Counter[str] = Counter()
+    behind: dict[str, list[str]] = {}
     for incident in closed:
         thought = max(incident.causes, key=lambda one: (one.weight, one.cause), default=None)
+        said = "legitimate" if incident.layer == "none" else incident.cause
         if incident.layer != "none":
             confirmed[incident.cause] += 1
-        if thought is not None and (incident.layer == "none" or thought.cause != incident.cause):
+            behind.setdefault(incident.cause, []).append(_verdict(incident, said))
+        if thought is not None and thought.cause != said:
             overruled[thought.cause] += 1
+            behind.setdefault(thought.cause, []).append(_verdict(incident, f"{said}, not {thought.cause}"))
     made = [
-        Proposal(name, nats(confirmed[name], overruled[name]), confirmed[name], overruled[name])
+        Proposal(name, nats(confirmed[name], overruled[name]), confirmed[name], overruled[name], (*behind[name],))
         for name in {*confirmed, *overruled} - {UNKNOWN}
     ]
     return tuple(sorted((one for one in made if one.nats), key=lambda one: (-abs(one.nats), one.cause)))
+
+
+def _verdict(incident: Incident, said: str) -> str:
+    return f"{incident.id}, {incident.acknowledged_by or 'somebody'}: {said}"
 
 
 def nats(confirmed: int, overruled: int) -> float:

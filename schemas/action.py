@@ -124,7 +124,13 @@ class Control(Struct, frozen=True, kw_only=True):
 
 
 class TaintRecord(Struct, frozen=True, kw_only=True):
-    """One line of the ledger of contaminated steps, both ends included."""
+    """One line of the ledger of contaminated steps, both ends included.
+
+    Attributes:
+        checkpoints: steps of checkpoints written inside.
+        from_sample: where the sampler stood before the first step; None where that is not known; likewise `to_sample`.
+        shards: of the data that loaders opened inside, the first of them; `shards_opened` says how many there were.
+    """
 
     v: int = VERSION
     id: str
@@ -137,4 +143,8 @@ class TaintRecord(Struct, frozen=True, kw_only=True):
     confidence: float
     layer: str
     checkpoints: tuple[int, ...] = ()
+    from_sample: int | None = None
+    to_sample: int | None = None
+    shards: tuple[str, ...] = ()
+    shards_opened: int = 0
     time: float

@@ -36,6 +36,8 @@ class Detection(Struct, frozen=True, kw_only=True):
         gpus: the GPUs concerned, likewise.
         part: which share of a rank's own work explains it: `compute`, `loader`, `input_copy` ..., or "".
         numbers: parameters and further figures by name.
+        version: of the detector's code; "" where it is not known.
+        parameters: with which the detector looked at this signal.
         text: one sentence for a person.
     """
 
@@ -65,6 +67,8 @@ class Detection(Struct, frozen=True, kw_only=True):
     gpus: tuple[str, ...] = ()
     part: str = ""
     numbers: dict[str, float] = field(default_factory=dict)
+    version: str = ""
+    parameters: dict[str, float] = field(default_factory=dict)
     text: str = ""
 
 

@@ -35,6 +35,7 @@ EVENTS = (
     EventKind("checkpoint.begin", "a save begins", ("step", "mode", "rank")),
     EventKind("checkpoint.end", "a save is complete", ("step", "mode", "seconds", "bytes", "pause_seconds")),
     EventKind("checkpoint.failed", "a save did not complete", ("step", "mode", "error")),
+    EventKind("data.shards", "shards of the data set that a loader opened", ("step", "shards")),
     EventKind("checkpoint.shards", "size of every shard written", ("step", "sizes")),
     EventKind("xid", "NVIDIA driver error code", ("code", "pci"), "gpu"),
     EventKind("gpu.off_bus", "kernel message without Xid", ("pci",), "gpu"),

@@ -78,9 +78,10 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
         weight: how far it moved the leading cause, nats.
         source: id of the detection or event behind it, or "".
         role: what the thing it tells of was in the course of events.
-        detector: which found it, "" for an event or a value; likewise `subject`.
+        detector: which found it, "" for an event or a value; likewise `subject` and `version`.
         before: the healthy level it was held against, in the signal's unit; likewise `after` and `limit`.
-        numbers: its parameters and further figures.
+        numbers: further figures.
+        parameters: with which the detector looked.
     """
 
     status: Status
@@ -96,6 +97,8 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"speaks_for": "for"}):
     after: Reading = None
     limit: Reading = None
     numbers: dict[str, float] = {}
+    version: str = ""
+    parameters: dict[str, float] = {}
 
 
 class Basis(Struct, frozen=True, kw_only=True):
@@ -132,12 +135,20 @@ class Taint(Struct, frozen=True, kw_only=True):
     Attributes:
         marked: True once the range stands in the ledger of contaminated steps.
         checkpoints: steps of checkpoints written inside the range.
+        from_sample: where the sampler stood before the range; None where that is not known; likewise `to_sample`.
+        to_sample: where it stood after the range.
+        shards: of the data that loaders opened inside the range, the first of them.
+        shards_opened: how many there were.
     """
 
     from_step: int
     to_step: int
     marked: bool = False
     checkpoints: tuple[int, ...] = ()
+    from_sample: int | None = None
+    to_sample: int | None = None
+    shards: tuple[str, ...] = ()
+    shards_opened: int = 0
 
 
 class Incident(Struct, frozen=True, kw_only=True):

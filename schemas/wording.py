@@ -1,12 +1,14 @@
 """Numbers in words: the one way in which values of signals are written for people."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from schemas.signals import signal_named
 from schemas.telemetry import Reading
 
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+NAMED = 4
+"""Names that are read out of a long list."""
 FOLD = 1e6
 """Beyond so many times the old value, the new one says more than its multiple."""
 
@@ -116,3 +118,18 @@ _BY_UNIT: dict[str, Callable[[float], str]] = {
     "MHz": lambda value: f"{value:,.0f} MHz",
     "Celsius": lambda value: f"{value:.3g} °C",
 }
+
+
+def some(names: Sequence[str], of: int = 0) -> str:
+    """Name the first of many.
+
+    Args:
+        names: those that are known.
+        of: how many there are, where that is more.
+
+    >>> some(["a", "b"]), some(["a", "b", "c", "d", "e", "f"]), some(["a"], 1200), some([])
+    ('a, b', 'a, b, c, d and 2 more', 'a and 1,199 more', '')
+    """
+    shown = names[:NAMED]
+    more = max(of, len(names)) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")

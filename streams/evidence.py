@@ -3,22 +3,32 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from schemas.incident import Evidence, Incident
+from schemas.origin import Origin
+from schemas.telemetry import Inbound, Tick
+from streams.claims import Claims
 from streams.line import Line
 from streams.replay import replay
 
-Standing = Literal["same", "differs", "gone", "new"]
+Standing = Literal["same", "differs", "gone", "new", "out_of_reach"]
 FIELDS = ("status", "speaks_for", "weight", "text", "before", "after", "limit", "numbers")
 
 
 class Claim(Struct, frozen=True):
-    """One statement of an incident, and how it stands after the computation."""
+    """One statement of an incident, and how it stands after the computation.
+
+    Attributes:
+        standing: it came out the same, differs, did not come out, came out though it was not told, or could not be
+            computed because the log no longer reaches back.
+        origin: the stretch of the log it rests on, where that is known.
+    """
 
     standing: Standing
     text: str
     detail: str = ""
+    origin: Origin | None = None
 
 
 class Verification(Struct, frozen=True):
@@ -40,31 +50,86 @@ class Verification(Struct, frozen=True):
         """Whether every claim came out the same, and no other one."""
         return self.found and all(one.standing == "same" for one in self.claims)
 
+    def count(self, standing: Standing) -> int:
+        """Say how many claims stand so."""
+        return sum(one.standing == standing for one in self.claims)
+
+
+class Known(Struct, frozen=True):
+    """What is known of where claims come from, and of what can still be read.
+
+    Attributes:
+        claims: with their stretches of the log.
+        begins: the first offset that can be read.
+    """
+
+    claims: Claims
+    begins: int
+
+    def of(self, place: int) -> Origin | None:
+        """Give the stretch on which the claim at a place rests."""
+        return self.claims.claims[place].origin if place < len(self.claims.claims) else self.claims.origin
+
+    def reaches(self, origin: Origin | None) -> bool:
+        """Tell whether everything can be read that a claim rests on."""
+        return origin is None or self.begins <= origin.first
+
 
 def recompute(line: Line, lines: Iterable[bytes], incident_id: str) -> list[Incident]:
-    """Run telemetry through a line; give the revisions of one incident, oldest first."""
+    """Run recorded telemetry through a line, with whatever jobs tell each other; give the revisions of one incident."""
     said = replay(line, lines).said
     return [sent.record for sent in said if isinstance(sent.record, Incident) and sent.record.id == incident_id]
 
 
-def verify(told: Incident, computed: Sequence[Incident]) -> Verification:
+def recompute_key(line: Line, records: Iterable[Inbound], key: str, incident_id: str) -> list[Incident]:
+    """Run a stretch of the log through the line of one key, as it was taken; give the revisions of one incident.
+
+    Nothing is fed back and nothing is flushed: what jobs told each other stands in the log itself.
+    """
+    memory, found = line.blank(key), []
+    for record in records:
+        if isinstance(record, Tick) or record.job == key:
+            said = line.feed(memory, record)
+            found += [one.record for one in said if isinstance(one.record, Incident) and one.record.id == incident_id]
+    return found
+
+
+def verify(told: Incident, computed: Sequence[Incident], known: Known | None = None) -> Verification:
     """Hold what was told against what was computed: the same revision, else the last one.
 
     Args:
         told: as it stands on the feed.
         computed: revisions of the same incident.
+        known: where the claims come from; None where a whole recording was computed.
     """
     if not computed:
-        return Verification(False, told.revision, tuple(Claim("gone", one.text) for one in told.evidence))
+        return Verification(False, told.revision, tuple(_gone(told, known)))
     again = next((one for one in computed if one.revision == told.revision), computed[-1])
-    claims = [_claim(one, again.evidence) for one in told.evidence]
-    known = {_place(one) for one in told.evidence}
-    claims += [Claim("new", one.text) for one in again.evidence if _place(one) not in known]
+    claims = [_at(known, place, _claim(one, again.evidence)) for place, one in enumerate(told.evidence)]
+    places = {_place(one) for one in told.evidence}
+    claims += [_at(known, len(claims), Claim("new", one.text)) for one in again.evidence if _place(one) not in places]
     verdict = (told.cause, told.layer, told.onset_step, told.nodes, told.ranks, told.gpus)
     now = (again.cause, again.layer, again.onset_step, again.nodes, again.ranks, again.gpus)
-    claims.append(Claim("same" if verdict == now else "differs", f"the verdict is {told.cause}", f"now {again.cause}"))
+    stands = Claim("same" if verdict == now else "differs", f"the verdict is {told.cause}", f"now {again.cause}")
+    claims.append(_at(known, len(claims), stands))
     records = told.basis.records if told.basis is not None else 0
     return Verification(True, again.revision, tuple(claims), tuple(_changed(told, again)), records)
+
+
+def _gone(told: Incident, known: Known | None) -> Iterator[Claim]:
+    for place, one in enumerate(told.evidence):
+        yield _at(known, place, Claim("gone", one.text))
+
+
+def _at(known: Known | None, place: int, claim: Claim) -> Claim:
+    """Note where a claim comes from; one that did not come out the same says nothing where the log was cut off."""
+    if known is None:
+        return claim
+    origin = known.of(place)
+    if claim.standing == "same" or origin is None or known.reaches(origin):
+        return structs.replace(claim, origin=origin)
+    detail = f"it rests on {origin.first} to {origin.last}, and the log begins at {known.begins}"
+    return structs.replace(claim, standing="out_of_reach", origin=origin, detail=detail)
 
 
 def _changed(told: Incident, again: Incident) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from schemas.action import TaintRecord
+from schemas.wording import some
 
 
 def merged(records: Iterable[TaintRecord]) -> list[tuple[int, int]]:
@@ -20,6 +21,22 @@ def merged(records: Iterable[TaintRecord]) -> list[tuple[int, int]]:
         else:
             ranges.append((begin, end))
     return ranges
+
+
+def row_of(record: TaintRecord) -> tuple[str, ...]:
+    """One line of the ledger in words: whose, which steps, why, and what was written and read in them."""
+    sampled = record.from_sample is not None and record.to_sample is not None
+    return (
+        record.job,
+        str(record.attempt),
+        f"{record.from_step:,} to {record.to_step:,}",
+        record.reason,
+        f"{record.confidence:.0%}",
+        some([f"{step:,}" for step in record.checkpoints], len(record.checkpoints)),
+        f"{record.from_sample:,} to {record.to_sample:,}" if sampled else "",
+        some(record.shards, record.shards_opened),
+        record.incident,
+    )
 
 
 def skipped_iterations(records: Iterable[TaintRecord]) -> list[int]:

@@ -6,6 +6,7 @@ from detectors.catalogue import DETECTORS
 from playbooks.cause import Cause
 from playbooks.playbook import Playbook
 from schemas.ids import derived_id
+from streams.detector_versions import detector_versions
 from streams.stages.correlate.stage import Correlate
 from streams.stages.decide.stage import Decide
 from streams.stages.detect.stage import Detect
@@ -46,7 +47,7 @@ def topology(
     """
     return (
         Row(
-            Detect(lateness, alarms_per_job_week),
+            Detect(lateness, alarms_per_job_week, detector_versions()),
             reads=("telemetry",),
             writes=("events", "detections", "vitals", "telemetry"),
             key="job",
@@ -62,11 +63,12 @@ def topology(
 
 
 def _made_by(*settings: float | None) -> str:
-    """Name all detectors with their parameters, so that it can be told whether others would have looked."""
+    """Name all detectors, their versions and parameters, so that it can be told whether others would have looked."""
     parameters = [
         f"{name} {parameter} {value}"
         for name, build in sorted(DETECTORS.items())
         for parameter, value in sorted(vars(build()).items())
         if isinstance(value, int | float | str | tuple)
     ]
-    return derived_id(*(one for one in settings if one is not None), *parameters)
+    versions = [f"{name} {version}" for name, version in detector_versions().items()]
+    return derived_id(*(one for one in settings if one is not None), *parameters, *versions)

@@ -41,5 +41,9 @@ def taint_record(incident: Incident, taint: Taint) -> TaintRecord:
         confidence=incident.confidence,
         layer=incident.layer,
         checkpoints=taint.checkpoints,
+        from_sample=taint.from_sample,
+        to_sample=taint.to_sample,
+        shards=taint.shards,
+        shards_opened=taint.shards_opened,
         time=incident.updated_time,
     )

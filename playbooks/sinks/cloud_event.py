@@ -53,13 +53,15 @@ def shorten(incident: Incident, size: Size) -> tuple[Incident, dict[str, int]]:
     kept, affected, taint = size.entries, incident.affected, incident.taint
     there = {name: len(getattr(incident, name)) for name in _LISTS}
     there |= {f"affected.{name}": len(getattr(affected, name)) for name in _VICTIMS}
-    there["taint.checkpoints"] = len(taint.checkpoints) if taint else 0
+    there |= {f"taint.{name}": len(getattr(taint, name)) if taint else 0 for name in ("checkpoints", "shards")}
     shorter = structs.replace(
         incident,
         **{name: getattr(incident, name)[:kept] for name in _LISTS},
         **{name: cut(getattr(incident, name), size.characters) for name in _TEXTS},
         affected=Affected(**{name: getattr(affected, name)[:kept] for name in _VICTIMS}),
-        taint=structs.replace(taint, checkpoints=taint.checkpoints[:kept]) if taint else None,
+        taint=structs.replace(taint, checkpoints=taint.checkpoints[:kept], shards=taint.shards[:kept])
+        if taint
+        else None,
     )
     return shorter, {name: number for name, number in there.items() if number > kept}
 

@@ -14,8 +14,8 @@ from schemas.codec import encode
 from schemas.incident import Incident
 from schemas.json_schemas import files
 from streams.commands.client import DEFAULT_URL, Client, part
-from streams.commands.output import fail, give, give_lines, say
-from streams.taints import skipped_iterations
+from streams.commands.output import fail, give, give_lines, say, show
+from streams.taints import row_of, skipped_iterations
 
 FOLDER = Path(schema_package.__file__ or "").parent / "json"
 Url = Annotated[str, typer.Option("--url", help="Address of the server.")]
@@ -27,6 +27,14 @@ class Format(StrEnum):
 
     jsonl = "jsonl"
     megatron = "megatron"
+
+
+@taints.command("list")
+def list_ranges(job: Annotated[str, typer.Option(help="Only this job.")] = "", url: Url = DEFAULT_URL) -> None:
+    """The ledger for people: which steps, why, and what came of them."""
+    records = msgspec.convert(Client(url).get("/taints", job=job)["items"], list[TaintRecord])
+    columns = ("job", "attempt", "steps", "why", "belief", "checkpoints", "samples", "shards", "incident")
+    show("", columns, [row_of(record) for record in records])
 
 
 @taints.command()

@@ -53,12 +53,17 @@ def costs(
     say(f"Method: {METHOD}.")
 
 
-def priors(url: Url = DEFAULT_URL) -> None:
+def priors(
+    without: Annotated[list[str] | None, typer.Option(help="Leave out the verdict on this incident.")] = None,
+    url: Url = DEFAULT_URL,
+) -> None:
     """Priors that the verdicts of people speak for, as lines for the settings; nothing is changed."""
-    closed = [one for one in _incidents(Client(url), state="closed") if one.acknowledged_by]
-    lines = [
-        f"{one.cause} = {one.nats}  # confirmed {one.confirmed}, overruled {one.overruled}" for one in proposals(closed)
-    ]
+    given = [one for one in _incidents(Client(url), state="closed") if one.acknowledged_by]
+    closed = [one for one in given if one.id not in (without or ())]
+    lines = []
+    for one in proposals(closed):
+        lines += [f"# {verdict}" for verdict in one.verdicts]
+        lines.append(f"{one.cause} = {one.nats}  # confirmed {one.confirmed}, overruled {one.overruled}")
     give_lines(["[priors]", *lines] if lines else [])
     say(f"{len(closed)} incidents were closed by people; what you paste into the settings counts from the next start")
 

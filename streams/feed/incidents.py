@@ -1,5 +1,6 @@
 """Incidents over HTTP: find, read, take and close them."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -7,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from schemas.incident import Incident, State
+from streams.claims import claims_of
 from streams.feed.operator import Operator, Signed
 from streams.feed.problems import Problem, missing
 from streams.feed.reply import json_reply
@@ -33,6 +35,7 @@ class Incidents:
         router.add_api_route("", self.find, methods=["GET"])
         router.add_api_route("/{incident_id}", self.one, methods=["GET"])
         router.add_api_route("/{incident_id}/revisions", self.revisions, methods=["GET"])
+        router.add_api_route("/{incident_id}/evidence", self.evidence, methods=["GET"])
         router.add_api_route("/{incident_id}/acknowledge", self.acknowledge, methods=["POST"])
         router.add_api_route("/{incident_id}/close", self.close, methods=["POST"])
         return router
@@ -59,6 +62,12 @@ class Incidents:
         """Give every revision of one incident, oldest first."""
         self._named(incident_id)
         return json_reply({"items": self._archive.revisions(incident_id)})
+
+    def evidence(self, incident_id: str) -> Response:
+        """Give what one incident claims: each claim with its numbers, what made it, and what to compute it from."""
+        origins = self._archive.origins("incidents", incident_id)
+        of_detection = partial(self._archive.origins, "detections")
+        return json_reply(claims_of(self._named(incident_id), origins, of_detection))
 
     async def acknowledge(self, incident_id: str, signed: Signed) -> Response:
         """Take an incident: its next revision names the person."""

@@ -6,6 +6,7 @@ from schemas.action import Control, Request, Result, TaintRecord
 from schemas.codec import encode
 from schemas.dead import DeadLetter
 from schemas.incident import Incident
+from schemas.origin import Origin
 from schemas.topics import BY_NAME
 from streams.kafka.log_producer import LogProducer
 from streams.kafka.message import Letter
@@ -69,6 +70,10 @@ class KafkaArchive:
     def revisions(self, incident_id: str) -> list[Incident]:
         """Give every revision of one incident, oldest first."""
         return self._copy.revisions(incident_id)
+
+    def origins(self, topic: str, id_: str) -> dict[int, Origin]:
+        """Give where a detection or an incident comes from, by its revision, as far as that is known."""
+        return self._copy.origins(topic, id_)
 
     def requests(self, incident_id: str = "") -> list[Request]:
         """Give all requests, or those of one incident, oldest first."""

@@ -28,12 +28,14 @@ class Letter(Struct, frozen=True):
     Attributes:
         stream: by the table of topics, without the prefix.
         partition: None lets the key decide.
+        headers: what travels beside the value.
     """
 
     stream: str
     key: str
     value: bytes
     partition: int | None = None
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 class Bounds(Struct, frozen=True):

@@ -21,6 +21,7 @@ from schemas.detection import Vitals
 from schemas.topics import BY_NAME, Outbound
 from streams.clock import monotonic_seconds
 from streams.kafka.connection import Arguments
+from streams.kafka.origin_header import origin_in
 from streams.kafka.places import Ceiling
 from streams.kafka.topic_admin import Standing
 from streams.stages.stage import Sent
@@ -167,7 +168,7 @@ class Mirror:
         except (msgspec.DecodeError, ValueError) as fault:
             _log.error("%s/%d/%d is none of ours: %s", record.topic, record.partition, record.offset, fault)
             return None
-        return Sent(stream, key, told)
+        return Sent(stream, key, told, origin_in(record.headers))
 
     def _place(self, place: TopicPartition) -> Place:
         """A topic that was made anew is another topic."""

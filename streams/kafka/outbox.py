@@ -89,6 +89,10 @@ class Outbox:
 
     async def _send(self, letter: Letter) -> asyncio.Future[RecordMetadata]:
         future: asyncio.Future[RecordMetadata] = await self._producer.send(
-            self._topic(letter.stream), letter.value, key=letter.key.encode(), partition=letter.partition
+            self._topic(letter.stream),
+            letter.value,
+            key=letter.key.encode(),
+            partition=letter.partition,
+            headers=list(letter.headers),  # the client takes no tuple
         )
         return future

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from schemas.origin import Origin
 from schemas.telemetry import Inbound, Tick
 from streams.line import Line, LineMemory
 from streams.stages.stage import Sent
@@ -20,10 +21,17 @@ OVER = msgspec.msgpack.encode(None)
 """Instead of the memory of a key that was forgotten."""
 NOTHING = -1
 """The offset before the first."""
+TRACED = ("detections", "incidents")
+"""Streams whose records are kept with the stretch of the log that led to them."""
 
 
 class Memories:
     """Feeds records to the line, each key with its own memory.
+
+    Args:
+        line: the topology at work.
+        snapshots: as they were saved.
+        topic: what the log is called; likewise `partition`.
 
     Attributes:
         keys: the memories.
@@ -32,13 +40,16 @@ class Memories:
         lost: key -> why its snapshot could not be read back.
     """
 
-    def __init__(self, line: Line, snapshots: Iterable[Snapshot] = ()) -> None:
-        self._line = line
+    def __init__(
+        self, line: Line, snapshots: Iterable[Snapshot] = (), *, topic: str = "journal", partition: int = 0
+    ) -> None:
+        self._line, self._topic, self._partition = line, topic, partition
         self.keys: dict[str, LineMemory] = {}
         self.mark = NOTHING
         self.since: float | None = None
         self.lost: dict[str, str] = {}
         self._true_at: dict[str, int] = {}
+        self._begun: dict[str, int] = {}
         self._changed: set[str] = set()
         self._forgotten: set[str] = set()
         for snapshot in snapshots:
@@ -60,12 +71,22 @@ class Memories:
         memory = self.keys.get(key)
         if memory is None:
             memory = self.keys[key] = self._line.blank(key)
+            self._begun[key] = offset
         self._changed.add(key)
-        return self._line.feed_all(memory, records)
+        return self._traced(key, offset, self._line.feed_all(memory, records))
+
+    def _traced(self, key: str, offset: int, said: list[Sent]) -> list[Sent]:
+        """Note what was said with the stretch of the log that led to it."""
+        first = self._begun.get(key)
+        if first is None or not any(one.topic in TRACED for one in said):
+            return said
+        origin = Origin(self._topic, self._partition, first, offset)
+        return [structs.replace(one, origin=origin) if one.topic in TRACED else one for one in said]
 
     def _forget(self, key: str) -> None:
         """A cluster runs other jobs every day; those of last week are not carried along for ever."""
         del self.keys[key]
+        self._begun.pop(key, None)
         self._changed.discard(key)
         self._forgotten.add(key)
 
@@ -76,7 +97,7 @@ class Memories:
             offset: of the last record that was fed.
             time: Unix seconds of that record's arrival.
         """
-        changed = [Snapshot(key, offset, _pack(self.keys[key])) for key in sorted(self._changed)]
+        changed = [Snapshot(key, offset, self._pack(key)) for key in sorted(self._changed)]
         gone = [Snapshot(key, offset, OVER) for key in sorted(self._forgotten - self.keys.keys())]
         self._changed.clear()
         self._forgotten.clear()
@@ -92,6 +113,8 @@ class Memories:
         try:
             parts = msgspec.msgpack.decode(snapshot.data, type=list[bytes])
             self.keys[snapshot.key] = self._unpack(snapshot.key, parts)
+            if len(parts) > len(self._line.rows):
+                self._begun[snapshot.key] = msgspec.msgpack.decode(parts[-1], type=int)
             self._true_at[snapshot.key] = snapshot.offset
         except (Unreadable, msgspec.DecodeError) as fault:
             self.lost[snapshot.key] = str(fault)
@@ -104,11 +127,13 @@ class Memories:
 
     def _unpack(self, key: str, parts: list[bytes]) -> LineMemory:
         rows = self._line.rows
-        if len(parts) != len(rows):
+        if len(parts) not in (len(rows), len(rows) + 1):
             raise Unreadable(f"{len(parts)} stages, this is {len(rows)}")
-        stages: list[Struct] = [unpack(part, row.stage.memory) for part, row in zip(parts, rows, strict=True)]
+        stages: list[Struct] = [unpack(part, row.stage.memory) for part, row in zip(parts, rows, strict=False)]
         return LineMemory(key=key, stages=stages)
 
-
-def _pack(memory: LineMemory) -> bytes:
-    return msgspec.msgpack.encode([pack(stage) for stage in memory.stages])
+    def _pack(self, key: str) -> bytes:
+        """The memories of all stages, and behind them the offset at which they begin, where it is known."""
+        parts = [pack(stage) for stage in self.keys[key].stages]
+        begun = self._begun.get(key)
+        return msgspec.msgpack.encode(parts if begun is None else [*parts, msgspec.msgpack.encode(begun)])

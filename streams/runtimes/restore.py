@@ -6,7 +6,7 @@ from streams.kafka.message import Bounds, History, Message
 from streams.line import Line
 from streams.runtimes.lost_history import Loss, LostHistory, of_a_stretch, of_jobs
 from streams.runtimes.memories import MARK, NOTHING, Memories
-from streams.runtimes.partition import Partition
+from streams.runtimes.partition import SOURCE, Partition
 from streams.stores.store import Snapshot
 
 _log = logging.getLogger(__name__)
@@ -32,11 +32,11 @@ class Restore:
             first: the message that comes next; everything before it has been said.
             snapshots: what was saved of the partition, in no order.
         """
-        memories = Memories(self._line, snapshots)
+        memories = Memories(self._line, snapshots, topic=SOURCE, partition=first.partition)
         bounds = await self._history.bounds(first.partition)
         if memories.mark >= bounds.end:
             _log.warning("partition %d is shorter than what was saved of it; that is put aside", first.partition)
-            memories, snapshots = Memories(self._line), []
+            memories, snapshots = Memories(self._line, topic=SOURCE, partition=first.partition), []
         # What was saved of a job and cannot be read back is learned from the log again; the others pass over that.
         begin = 0 if memories.lost else memories.mark + 1
         readable = min(first.offset, max(begin, bounds.first, first.offset - self._most))

@@ -13,6 +13,7 @@ from schemas.telemetry import Tick
 from schemas.topics import BY_NAME
 from streams.clock import monotonic_seconds, unix_seconds
 from streams.kafka.message import Letter, Message
+from streams.kafka.origin_header import headers_of
 from streams.kafka.outbox import Outbox
 from streams.kafka.placing import partition_of
 from streams.runtimes.memories import EVERYBODY
@@ -142,7 +143,8 @@ class Worker:
         for sent in taken.said:
             if BY_NAME[sent.topic].key:
                 value = encode(sent.record)
-                letters.append(Letter(sent.topic, sent.key, value))
+                beside = headers_of(sent.origin)
+                letters.append(Letter(sent.topic, sent.key, value, headers=beside))
                 if sent.topic == "incidents":
-                    letters.append(Letter(LATEST, sent.key, value))
+                    letters.append(Letter(LATEST, sent.key, value, headers=beside))
         return letters

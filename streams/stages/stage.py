@@ -5,6 +5,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
+from schemas.origin import Origin
 from schemas.topics import Record
 
 M = TypeVar("M", bound=Struct)
@@ -17,11 +18,13 @@ class Sent(Struct, frozen=True):
         topic: name in `schemas.topics`.
         key: the message key: job or incident id.
         record: what is sent.
+        origin: what it can be computed from again; noted by the runtime, which knows the log.
     """
 
     topic: str
     key: str
     record: Record
+    origin: Origin | None = None
 
 
 class Stage(Protocol[M]):

@@ -7,11 +7,13 @@ from schemas.action import Control, Request, Result, TaintRecord
 from schemas.dead import DeadLetter
 from schemas.detection import Detection, Vitals
 from schemas.incident import Incident
+from schemas.origin import Origin
 from schemas.topics import Outbound
 from streams.stages.stage import Sent
 from streams.stores.database import Database
 from streams.stores.incident_shelf import IncidentShelf
 from streams.stores.job_shelf import JobShelf
+from streams.stores.origin_shelf import OriginShelf
 from streams.stores.record_shelf import RecordShelf
 from streams.stores.series_shelf import POINTS_KEPT, SeriesShelf
 from streams.stores.store import Filed, IncidentQuery, JobSummary, Point
@@ -30,6 +32,7 @@ class SqliteArchive:
         self._database = database
         self._records = RecordShelf(database)
         self._incidents = IncidentShelf(database)
+        self._origins = OriginShelf(database)
         self._jobs = JobShelf(database)
         self._series = SeriesShelf(database, points_kept)
 
@@ -79,6 +82,10 @@ class SqliteArchive:
         """Give every revision of one incident, oldest first."""
         return self._records.named("incidents", incident_id, Incident)
 
+    def origins(self, topic: str, id_: str) -> dict[int, Origin]:
+        """Give where a detection or an incident comes from, by its revision, as far as that is known."""
+        return self._origins.of(topic, id_)
+
     def requests(self, incident_id: str = "") -> list[Request]:
         """Give all requests, or those of one incident, oldest first."""
         return self._records.of_incident("requests", incident_id, Request)
@@ -115,6 +122,8 @@ class SqliteArchive:
         for one, place in zip(sent, places, strict=True):
             if one.topic in _FILED and isinstance(one.record, Outbound):
                 self._file(connection, one.topic, one.record, place)
+                if one.origin is not None:
+                    self._origins.note(connection, one.topic, one.record, one.origin)
         if any(one.topic == "dead" for one in sent):
             self._records.forget_old_dead(connection)
 

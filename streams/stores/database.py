@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from streams.stores.layout import TABLES, VERSION
+from streams.stores.layout import TABLES, UPGRADES, VERSION
 
 Row = tuple[Any, ...]  # Any: what a column holds is known by the statement alone
 Parameters = Sequence[str | int | float | bytes | None]
@@ -85,13 +85,20 @@ class Database:
         return connection
 
     def _prepare(self) -> None:
-        """Make the tables in a new file, and refuse a file of another kind."""
+        """Make the tables in a new file, bring an older one up to date, and refuse a file of another kind."""
         with self.durable() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             if version == 0 and tables == 0:
-                for statement in TABLES.split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version={VERSION}")
-            elif version != VERSION:
+                _make(connection, TABLES, version := VERSION)
+            while version in UPGRADES:
+                _make(connection, UPGRADES[version], version := version + 1)
+            if version != VERSION:
                 raise WrongVersion(f"{self.path}: tables of version {version}, this is {VERSION}")
+
+
+def _make(connection: sqlite3.Connection, statements: str, version: int) -> None:
+    """Make tables, and note which version the file has now; in the transaction of the caller."""
+    for statement in statements.split(";\n"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={version}")

@@ -1,8 +1,26 @@
 """The tables of the SQLite file; a change of them is a new version."""
 
-VERSION = 1
+VERSION = 2
 
-TABLES = """
+_ORIGINS = """
+CREATE TABLE origins (
+    topic TEXT NOT NULL,
+    id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    log TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (topic, id, revision)
+) WITHOUT ROWID;
+"""
+
+UPGRADES = {1: _ORIGINS}
+"""Version -> what makes the next one of it."""
+
+TABLES = (
+    _ORIGINS
+    + """
 CREATE TABLE journal (
     -- AUTOINCREMENT: an offset is never given twice, even after everything was trimmed.
     offset INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -120,3 +138,4 @@ CREATE TABLE kill_switch (
     time REAL NOT NULL
 );
 """
+)

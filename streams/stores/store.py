@@ -16,6 +16,7 @@ from msgspec import Struct
 from schemas.action import Control, Request, Result, TaintRecord
 from schemas.dead import DeadLetter
 from schemas.incident import Incident
+from schemas.origin import Origin
 from streams.stages.stage import Sent
 
 
@@ -173,6 +174,10 @@ class Archive(Protocol):
 
     def revisions(self, incident_id: str) -> list[Incident]:
         """Give every revision of one incident, oldest first."""
+        ...
+
+    def origins(self, topic: str, id_: str) -> dict[int, Origin]:
+        """Give where a detection or an incident comes from, by its revision, as far as that is known."""
         ...
 
     def requests(self, incident_id: str = "") -> list[Request]:

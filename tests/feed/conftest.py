@@ -88,7 +88,7 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 @contextmanager
 def running_feed(folder: Path, token: str | None) -> Iterator[tuple[Feed, Callable[[], None]]]:
     """Run a feed on a free port until the end of the block; the second is told to stop it before."""
-    database = Database(folder / "feed.db")
+    database = Database(folder / "trainmaster.db")
     journal, archive, leases = SqliteJournal(database), SqliteArchive(database), SqliteLeases(database)
     woken: list[str] = []
     app = create_app(

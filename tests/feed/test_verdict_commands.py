@@ -4,14 +4,19 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from schemas.codec import encode
-from schemas.incident import Incident
+from schemas.incident import Incident, RankedCause
 from streams.cli import app
 from streams.replay import replay
+from streams.runtimes.embedded import Embedded
+from streams.stores.snapshots import SqliteSnapshots
+from streams.stores.store import IncidentQuery
 from tests.acceptance.replaying import shipped_line
 from tests.feed.conftest import Feed
+from tests.playbooks.case import an_incident
 from tests.stages.build import Job
 
 
@@ -68,9 +73,51 @@ def test_evidence_is_verified_against_the_recorded_telemetry(feed: Feed, telemet
     assert run("evidence", "verify", incident.id, "--telemetry", str(part), "--url", feed.url)[0] == 1
 
 
+def test_evidence_names_its_stretch_of_the_log_and_is_verified_from_it(
+    feed: Feed, telemetry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`show` names detector, version and offsets; `verify` reads those, and says what is out of reach."""
+    monkeypatch.setenv("TRAINMASTER_STATE", str(tmp_path))
+    feed.journal.append([("toy", raw) for raw in telemetry.read_bytes().splitlines()], 0.0)
+    runtime = Embedded(shipped_line(), feed.journal, SqliteSnapshots(feed.database), feed.archive)
+    while runtime.work():
+        pass
+    [incident], _ = feed.archive.incidents(IncidentQuery())
+    claims = feed.call("GET", f"/api/v1/incidents/{incident.id}/evidence").json()
+    found = next(one for one in claims["claims"] if one["claim"]["detector"] == "slow_rank")
+    assert len(found["claim"]["version"]) == 8
+    assert found["claim"]["parameters"]["ratio"] == 1.1
+    first, last = claims["origin"]["first"], claims["origin"]["last"]
+    assert (claims["origin"]["topic"], first) == ("journal", 1)
+    assert found["origin"]["last"] < last
+    code, text = run("evidence", "show", incident.id, "--url", feed.url)
+    assert (code, f"journal {first} to {last}" in " ".join(text.split())) == (0, True)
+    code, text = run("evidence", "verify", incident.id, "--url", feed.url)
+    assert (code, f"from journal {first} to {last}" in " ".join(text.split())) == (0, True)
+    feed.journal.trim(last - 20)
+    code, text = run("evidence", "verify", incident.id, "--url", feed.url)
+    assert (code, "the log no longer reaches back" in " ".join(text.split())) == (1, True)
+
+
 def test_priors_are_proposed_and_nothing_is_changed(feed: Feed, telemetry: Path) -> None:
     """Without a verdict of a person there is nothing to propose."""
     told(feed, telemetry)
     code, text = run("priors", "--url", feed.url)
     assert code == 0
     assert "[priors]" not in text
+
+
+def test_a_proposed_prior_names_the_verdicts_behind_it_and_one_can_be_taken_out(feed: Feed) -> None:
+    """Whoever reads the lines can look every verdict up; without the one that was wrong, its effect is gone."""
+    led = (RankedCause(cause="network_congestion", score=0.8, weight=4.0),)
+    for number, person in enumerate(("ann", "bob")):
+        closed = an_incident(id=f"inc-{number}", state="closed", cause="slow_gpu", layer="gpu", causes=led)
+        feed.put("incidents", structs.replace(closed, acknowledged_by=person))
+    code, text = run("priors", "--url", feed.url)
+    assert code == 0
+    assert "# inc-0, ann: slow_gpu" in text
+    assert "# inc-1, bob: slow_gpu, not network_congestion" in text
+    assert "slow_gpu = 0.41  # confirmed 2, overruled 0" in text
+    code, text = run("priors", "--without", "inc-1", "--url", feed.url)
+    assert "slow_gpu = 0.22  # confirmed 1, overruled 0" in text
+    assert "bob" not in text

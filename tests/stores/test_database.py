@@ -85,6 +85,20 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
             Database(tmp_path / name)
 
 
+def test_a_file_of_the_version_before_is_brought_up_to_date(tmp_path: Path) -> None:
+    """A file without the table of origins keeps what it holds, and gets the table."""
+    database = Database(tmp_path / "old.db")
+    SqliteJournal(database).append([("a", b"1")], 1.0)
+    with database.transaction() as connection:
+        connection.execute("DROP TABLE origins")
+        connection.execute("PRAGMA user_version=1")
+    database.close()
+    again = Database(tmp_path / "old.db")
+    assert [entry.raw for entry in SqliteJournal(again).read(0, 9)] == [b"1"]
+    assert SqliteArchive(again).origins("incidents", "none") == {}
+    again.close()
+
+
 def test_two_may_have_the_file_open(tmp_path: Path) -> None:
     """What one process has written another one reads, and both may write."""
     first, second = Database(tmp_path / "shared.db"), Database(tmp_path / "shared.db")

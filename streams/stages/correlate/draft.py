@@ -6,13 +6,14 @@ from playbooks.cause import UNKNOWN, Cause
 from playbooks.diagnosis import Diagnosis, diagnose, place_of
 from playbooks.facts import Facts, moved_by, present_level
 from schemas.codec import encode
-from schemas.incident import SEVERITIES, Affected, Basis, Incident, Severity, Suspect, Taint
+from schemas.incident import SEVERITIES, Affected, Basis, Incident, Severity, Suspect
 from schemas.telemetry import is_finite
 from schemas.wording import change
 from streams.stages.correlate import fleet
 from streams.stages.correlate.cost import gpu_seconds
 from streams.stages.correlate.grouping import facts_of
 from streams.stages.correlate.memory import Case, CorrelateMemory
+from streams.stages.correlate.taint import taint_of
 
 EFFECTS = ("tokens_per_second", "step_seconds", "samples_per_second", "tflops")
 RETOLD = 1.25
@@ -111,7 +112,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         ruled_out=diagnosis.ruled_out,
         blind=_blind(diagnosis, facts),
         gpu_hours_lost=round(lost / 3600.0, 3),
-        taint=_taint(memory, case),
+        taint=taint_of(memory, case),
         detections=tuple(sorted(case.detections)),
         linked=case.part_of or case.linked,
         acknowledged_by=case.acknowledged_by,
@@ -131,7 +132,8 @@ def _said_by_person(diagnosis: Diagnosis, case: Case, causes: tuple[Cause, ...])
 
 
 def _blind(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
-    asked = [one.text for one in diagnosis.evidence if one.status == "unknown" and one.weight == 0.0]
+    clues = diagnosis.evidence[1:]  # the first is the verdict itself
+    asked = [one.text for one in clues if one.status == "unknown" and one.weight == 0.0]
     skewed = {one.node: one.data["stamped"] - one.time for one in facts.events if is_finite(one.data.get("stamped"))}
     wrong = (f"the clock behind the log of {node} is {off:+.0f} s off" for node, off in sorted(skewed.items()))
     return (*asked, *(one.text for one in facts.events if one.event in UNSEEN and one.text), *wrong)
@@ -198,14 +200,6 @@ def _seen_effect(case: Case, facts: Facts) -> str:
 
 def _is_harm(signal: str, moved: float) -> bool:
     return (moved if signal == "step_seconds" else -moved) >= SLIGHT
-
-
-def _taint(memory: CorrelateMemory, case: Case) -> Taint | None:
-    last = case.end_step if case.end_step is not None else memory.step
-    if case.onset_step is None or last is None or last < case.onset_step:
-        return None
-    inside = tuple(step for step in memory.saves if case.onset_step <= step <= last)
-    return Taint(from_step=case.onset_step, to_step=last, checkpoints=inside)
 
 
 def _earlier(memory: CorrelateMemory, case: Case) -> str:

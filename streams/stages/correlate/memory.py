@@ -47,6 +47,7 @@ class Case(Struct):
         anew_time: Unix seconds since when they tell of this one again.
         effect: what the job lost, where no detector told of its pace.
         superseded: member -> its revision before the last one.
+        sampled_from: where the sampler stood before the onset; None until that is known.
     """
 
     id: str
@@ -86,6 +87,14 @@ class Case(Struct):
     anew_time: float = 0.0
     effect: str = ""
     superseded: dict[str, Superseded] = field(default_factory=dict)
+    sampled_from: int | None = None
+
+
+class Opened(Struct):
+    """Shards of the data that a loader opened for a step."""
+
+    step: int
+    shards: tuple[str, ...]
 
 
 class Placement(Struct):
@@ -102,6 +111,7 @@ class CorrelateMemory(Struct):
         heard: waiting finding -> the stream's clock when it was first heard of.
         placements: of the last attempts: an incident of an earlier one names machines as they were placed then.
         records: of this key that had been taken when the last vitals came.
+        openings: of shards of the data, by this attempt, oldest first.
         followed: GPU and code of its fault -> incident of the cluster that follows it.
     """
 
@@ -120,6 +130,7 @@ class CorrelateMemory(Struct):
     heard: dict[str, float] = field(default_factory=dict)
     cases: dict[str, Case] = field(default_factory=dict)
     saves: list[int] = field(default_factory=list)
+    openings: list[Opened] = field(default_factory=list)
     settle_at: float = 0.0
     reports: int = 0
     records: int = 0

@@ -11,13 +11,12 @@ from schemas.ids import derived_id
 from schemas.incident import Basis
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
-from streams.stages.correlate import cost, fleet, life, overlap, tracks
+from streams.stages.correlate import cost, fleet, life, overlap, taint, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, look_soon, settle
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory, Placement
 from streams.stages.stage import Sent
 
-KEPT_SAVES = 64
 KEPT_PLACEMENTS = 4
 
 
@@ -90,7 +89,9 @@ class Correlate:
             case "attempt.ended":
                 _end(memory, event)
             case "checkpoint.end":
-                _saved(memory, event)
+                taint.saved(memory, event)
+            case "data.shards":
+                taint.opened(memory, event)
             case "fleet.linked" | "fleet.known" | "cluster.found":
                 fleet.hear(memory, event)
             case "incident.acknowledged" | "incident.closed":
@@ -125,6 +126,7 @@ def _start(memory: CorrelateMemory, event: Event) -> None:
     """Another attempt: other places, and steps that may start again further back."""
     memory.attempt, memory.ended = event.attempt, False
     memory.step = memory.step_time = None
+    taint.restarted(memory)
     here = Placement()
     memory.placements = dict([*memory.placements.items(), (event.attempt, here)][-KEPT_PLACEMENTS:])
     placement = event.data.get("placement")
@@ -139,12 +141,6 @@ def _end(memory: CorrelateMemory, event: Event) -> None:
     memory.ended = True
     for case in memory.cases.values():
         case.dead |= event.data.get("reason") not in ("finished", "stopped", "time_limit", "requeued")
-
-
-def _saved(memory: CorrelateMemory, event: Event) -> None:
-    step = as_count(event.data.get("step"))
-    if step is not None:
-        memory.saves = [*memory.saves[1 - KEPT_SAVES :], step]
 
 
 def _by_person(memory: CorrelateMemory, event: Event) -> None:

@@ -1,7 +1,7 @@
 """The detect stage itself: which record goes where, and what is said in which order."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from detectors.base import Alarm
@@ -33,6 +33,7 @@ from streams.stages.detect.attempt import begin, is_overtaken, says_it_is_done
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, is_of_the_job, note_moment
 from streams.stages.detect.job_memory import DetectMemory
+from streams.stages.detect.made_by import signed
 from streams.stages.detect.memory import Attempt, Entities
 from streams.stages.detect.open_steps import OpenStep
 from streams.stages.detect.participants import enrol_frame
@@ -54,15 +55,22 @@ class Detect:
     Args:
         lateness: seconds a record may come late and still be used.
         alarms_per_job_week: false alarms on a job's pace that are borne; None = by the table of signals.
+        versions: detector or sign -> version of its code, for the record.
     """
 
     name = "detect"
     memory = DetectMemory
 
-    def __init__(self, lateness: float = 10.0, alarms_per_job_week: float | None = None) -> None:
+    def __init__(
+        self,
+        lateness: float = 10.0,
+        alarms_per_job_week: float | None = None,
+        versions: Mapping[str, str] | None = None,
+    ) -> None:
         if not lateness >= 0:
             raise ValueError(f"lateness: seconds, 0 or more, not {lateness}")
         self.lateness, self.borne = lateness, alarms_per_job_week
+        self.versions = versions or {}
 
     def blank(self, key: str) -> DetectMemory:
         """Make the memory of a job that has not been seen yet."""
@@ -144,7 +152,7 @@ class Detect:
         attempt.ended = time
         learned.end_episodes(memory.samples)
         for detection in end_all(attempt, attempt.alignment.last_closed, time):
-            yield Sent("detections", memory.key, detection)
+            yield self._found(memory, detection)
 
     def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         if event.event.startswith(MOVES_THE_CLOCK):
@@ -182,7 +190,7 @@ class Detect:
         mixture.reconfigured(attempt, event)
         gone = [one for one in attempt.active.values() if held_against_normal(one) or mixture.is_outdated(attempt, one)]
         for detection in end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__):
-            yield Sent("detections", memory.key, detection)
+            yield self._found(memory, detection)
 
     def _resume(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
         """Nobody knows what the job did meanwhile: how long it has been silent or still counts from here."""
@@ -265,11 +273,14 @@ class Detect:
     ) -> Iterator[Sent]:
         for alarm, found in findings if attempt.ended is None else ():  # what has ended is nobody's trouble
             for detection in follow(memory.key, memory.cluster, attempt, alarm, found):
-                yield Sent("detections", memory.key, detection)
+                yield self._found(memory, detection)
+
+    def _found(self, memory: DetectMemory, detection: Detection) -> Sent:
+        return Sent("detections", memory.key, signed(detection, self.versions, self.borne))
 
     def _tell(self, memory: DetectMemory, detections: Iterable[Detection]) -> Iterator[Sent]:
         for detection in detections:
-            yield Sent("detections", memory.key, detection)
+            yield self._found(memory, detection)
 
 
 def _scene(memory: DetectMemory, attempt: Attempt, clock: float) -> Scene:
