@@ -15,6 +15,7 @@ from streams.agents.logs.nccl import Nccl
 MOST_STEPS = 1 << 53
 LONGEST = 1 << 14
 """Characters of a line; what is longer is cut, for no message is."""
+_LONGEST_BYTES = 4 * LONGEST
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][AB0]")
 _GLUED_FORMATS = (Nccl, Kernel)
 _GLUED = ("Watchdog caught", "NVRM: ")
@@ -68,17 +69,16 @@ class LogReader:
         """
         body = self._rest + chunk
         end = max(body.rfind(b"\n"), body.rfind(b"\r")) + 1
-        if not end and len(body) >= LONGEST:
-            end = len(body)
-        self._rest = body[end:]
+        self._rest = body[end : end + _LONGEST_BYTES]  # what is beyond, nobody looks at when the line has its end
         findings: list[Finding] = []
         text = _plain(body[:end])
         place = self._held(text, 0, arrived, findings)
         while hit := self._any_needle.search(text, place):
             begin, end = text.rfind("\n", 0, hit.start()) + 1, text.find("\n", hit.end())
             end = len(text) if end < 0 else end
-            self._take(text[begin : min(end, begin + LONGEST)], hit[0], arrived, findings)
-            self._taken += 1
+            if hit.end() <= begin + LONGEST:  # a needle beyond is in the part that is cut off
+                self._take(text[begin : min(end, begin + LONGEST)], hit[0], arrived, findings)
+                self._taken += 1
             place = self._run(text, self._held(text, end + 1, arrived, findings), findings)
         self._lines += text.count("\n")
         return [finding for finding in findings if _is_sound(finding)]

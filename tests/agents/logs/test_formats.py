@@ -165,6 +165,17 @@ def test_nothing_that_is_printed_can_crash_it(log: bytes, cut: int) -> None:
         assert not isinstance(record, Tick)
 
 
+@pytest.mark.parametrize("cut", [1 << 20, 1000])
+def test_a_line_without_end_is_cut_off(cut: int) -> None:
+    """Of a line that is longer than any message the beginning counts, however it arrives, and its rest is no line."""
+    beyond, first = b"x" * (6 * LONGEST) + b" RuntimeError: CUDA error\n", b"iter 7: loss 2.2210, time 13.80ms "
+    steps = [
+        finding for finding in read(first + beyond + beyond + first + b"\n", cut) if isinstance(finding, LoggedStep)
+    ]
+    assert [step.step for step in steps] == [7, 7]
+    assert len(read(first + beyond + beyond + first + b"\n", cut)) == 2
+
+
 @pytest.mark.recorded
 def test_recorded_logs_are_read_in_full() -> None:
     """Of recorded logs every record is found, and nothing else that has a step."""
