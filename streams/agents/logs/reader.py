@@ -18,7 +18,7 @@ LONGEST = 1 << 14
 _LONGEST_BYTES = 4 * LONGEST
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][AB0]")
 _GLUED_FORMATS = (Nccl, Kernel)
-_GLUED = ("Watchdog caught", "NVRM: ")
+_WATCHDOG, _DRIVER = "Watchdog caught", "NVRM: "
 _SAMPLES_KEPT = 3
 _TRIPPED = (ValueError, ArithmeticError, RecursionError)
 """What a format raises where a number is none after all, such as `1.2.3`, or where JSON is nested without end."""
@@ -47,6 +47,9 @@ class LogReader:
         self._by_needle = by_needle
         self._any_needle = re.compile(_pattern(by_needle))
         self._glued = [one for one in self._formats if type(one) in _GLUED_FORMATS]
+        # Asked once: telling whether something has the methods of a protocol takes longer than reading a line.
+        self._runners = {id(one): one for one in self._formats if isinstance(one, Running)}
+        self._holders = {id(one): one for one in self._formats if isinstance(one, Holding)}
         self._holder: Holding | None = None
         self._runner: Running | None = None
         self._rest = b""
@@ -142,10 +145,10 @@ class LogReader:
         if first is self._formats[-1]:  # the plainest reading comes last, though its needle may stand first
             first = next(one for one in self._formats if any(each in text for each in one.needles))
         made = self._ask(first, line)
-        self._runner = first if made and isinstance(first, Running) else None
+        self._runner = self._runners.get(id(first)) if made else None
         if made:
             findings += made
-            if any(word in text for word in _GLUED):
+            if _WATCHDOG in text or _DRIVER in text:
                 findings += self._further(line, [one for one in self._glued if one is not first])
             return
         if self._holder is not None:
@@ -172,8 +175,8 @@ class LogReader:
             return None
         if made:
             self.read[type(one).__name__] += 1
-        elif isinstance(one, Holding) and one.is_open:
-            self._holder = one
+        elif (holder := self._holders.get(id(one))) is not None and holder.is_open:
+            self._holder = holder
         return list(made)
 
     def _note_unread(self, name: str, text: str) -> None:
