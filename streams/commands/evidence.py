@@ -10,8 +10,8 @@ import typer
 from playbooks.load import BadPlaybook
 from schemas.incident import Incident
 from streams.commands.client import DEFAULT_URL, Client, part
+from streams.commands.configured import Config, settings_or_fail
 from streams.commands.output import fail, give, say, show
-from streams.commands.serving import Config, settings_or_fail
 from streams.evidence import Verification, recompute
 from streams.evidence import verify as held_against
 from streams.install import build_line
