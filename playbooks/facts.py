@@ -10,6 +10,8 @@ from schemas.telemetry import Event
 
 FEWEST_BEFORE = 3
 """So many values before an onset tell how it was then."""
+MOST_BEFORE = 40
+"""Of more, the last tell."""
 
 
 class Track(Struct):
@@ -31,6 +33,8 @@ class Facts(Struct, kw_only=True):
         onset_time: Unix seconds of the earliest onset.
         normals: healthy levels frozen when the incident was opened; they go before those of the tracks.
         before: levels before the onset, of the signals that were seen then; frozen likewise.
+        stood: levels of this incident, frozen when a later one began: since then the signals tell of both.
+        anew_time: Unix seconds since when values tell of this incident again.
         end_time: Unix seconds after which values no longer tell of the incident; infinite while it lasts.
         node_ranks: node -> number of ranks on it.
         rank_nodes: rank -> node.
@@ -43,6 +47,8 @@ class Facts(Struct, kw_only=True):
     tracks: dict[str, Track] = field(default_factory=dict)
     normals: dict[str, float] = field(default_factory=dict)
     before: dict[str, float] = field(default_factory=dict)
+    stood: dict[str, float] = field(default_factory=dict)
+    anew_time: float = 0.0
     onset_time: float = 0.0
     end_time: float = float("inf")
     node_ranks: dict[str, int] = field(default_factory=dict)
@@ -62,11 +68,17 @@ def level_name(signal: str) -> str:
 
 
 def present_level(facts: Facts, signal: str) -> float | None:
-    """The median of a signal's values since the onset; the last value where none is so young."""
+    """The median of a signal's values since the onset, or where it stood when another incident began.
+
+    Where no value is so young it is the last one.
+    """
+    if level_name(signal) in facts.stood:
+        return facts.stood[level_name(signal)]
     track = facts.tracks.get(level_name(signal))
     if track is None or not track.values:
         return None
-    since = [v for t, v in zip(track.times, track.values, strict=True) if facts.onset_time <= t <= facts.end_time]
+    begin = max(facts.onset_time, facts.anew_time)
+    since = [v for t, v in zip(track.times, track.values, strict=True) if begin <= t <= facts.end_time]
     return statistics.median(since) if since else track.values[-1]
 
 
@@ -97,7 +109,7 @@ def levels_before(tracks: dict[str, Track], onset_time: float) -> dict[str, floa
     for name, track in tracks.items():
         before = [value for time, value in zip(track.times, track.values, strict=True) if time < onset_time]
         if len(before) >= FEWEST_BEFORE:
-            levels[name] = statistics.median(before)
+            levels[name] = statistics.median(before[-MOST_BEFORE:])
     return levels
 
 

@@ -63,8 +63,8 @@ def demo(
             fail(str(faults.exceptions[0]))
     if as_json:
         give(ending.contract)
-    if not _is_well(ending.incidents):
-        fail("the case did not end as it should: one incident, resolved, every action verified")
+    if not _is_well(ending.incidents, alone=not real):
+        fail("the case did not end as it should: one incident cured, all resolved, every action verified")
 
 
 def demo_settings(folder: Path, port: int | None) -> Settings:
@@ -129,11 +129,17 @@ def _contract(service: Service) -> dict[str, Plain]:
     return contract(service.runtime.taken + dead, dead, memories, detections, reversed(_incidents(service)))
 
 
-def _is_well(incidents: list[Incident]) -> bool:
-    """One incident, over, and every action that was verified has helped."""
-    if len(incidents) != 1 or incidents[0].state != "resolved":
+def _is_well(incidents: list[Incident], *, alone: bool) -> bool:
+    """One incident was cured, everything is over, and every action that was verified has helped.
+
+    Args:
+        incidents: all of them.
+        alone: nothing else may be told. A real machine may be slow for reasons of its own, and that is told as well.
+    """
+    cured = [one for one in incidents if any(entry.verification == "verified" for entry in one.actions)]
+    if len(cured) != 1 or (alone and len(incidents) != 1) or any(one.state != "resolved" for one in incidents):
         return False
-    return all(entry.verification in ("", "verified") for entry in incidents[0].actions)
+    return all(entry.verification in ("", "verified") for one in incidents for entry in one.actions)
 
 
 def _free_or(port: int) -> int:

@@ -7,6 +7,8 @@ acknowledges and that the job recovers, happens by itself.
 import asyncio
 import contextlib
 import json
+import math
+import statistics
 import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -26,7 +28,8 @@ from streams.stores.store import IncidentQuery
 JOB, NODE = "small-and-real", "this-node"
 HEALTHY_STEPS = 250
 """Steps before the disturbance: what is normal has to be learned first."""
-SLOW: dict[str, float | None] = {"bytes_per_second": 2_000_000, "error_share": 0.2}
+LEFT_SHARE, ERROR_SHARE = 0.2, 0.2
+"""A slow store gives so much of what the training takes on this machine, and refuses so many requests."""
 STEP_SECONDS = 180.0
 CURE_SECONDS = 240.0
 POLL_SECONDS = 0.25
@@ -55,8 +58,9 @@ def real_story(service: Service, folder: Path) -> Callable[[str], Coroutine[obje
             train = _running("streams.demo_real.training", *arguments)
             async with _agent(hook, url, folder / "spool"), train as training:
                 await _until(lambda: _step(service) >= HEALTHY_STEPS, STEP_SECONDS, "the training did not get going")
-                say(f"the object store becomes slow now, for real: {json.dumps(SLOW)}")
-                await _control(store, SLOW)
+                slow = {"bytes_per_second": round(LEFT_SHARE * _taken(service)), "error_share": ERROR_SHARE}
+                say(f"the object store becomes slow now, for real: {json.dumps(slow)}")
+                await _control(store, slow)
                 await _until(lambda: _is_cured(service), CURE_SECONDS, "no incident was cured and verified")
                 training.terminate()
                 await asyncio.wait_for(training.wait(), ENDING_SECONDS)
@@ -67,6 +71,14 @@ def real_story(service: Service, folder: Path) -> Callable[[str], Coroutine[obje
 
 def _step(service: Service) -> int:
     return max((job.step or 0 for job in service.archive.jobs() if job.job == JOB), default=0)
+
+
+def _taken(service: Service) -> float:
+    """Bytes per second that the training reads while it is well; a row is a token."""
+    points = service.archive.series(JOB, "step", 0.0, math.inf, HEALTHY_STEPS)
+    return Dataset().row_bytes * statistics.median(
+        pace for point in points if (pace := point.values.get("tokens_per_second")) is not None
+    )
 
 
 def _incidents(service: Service) -> list[Incident]:
@@ -94,7 +106,7 @@ async def _address(announced: Path) -> str:
     return announced.read_text(encoding="utf-8").strip()
 
 
-async def _control(store: str, limits: dict[str, float | None]) -> None:
+async def _control(store: str, limits: dict[str, float]) -> None:
     async with aiohttp.ClientSession() as session, session.post(f"{store}/control", json=limits) as answer:
         answer.raise_for_status()
 

@@ -26,14 +26,18 @@ def run_demo() -> tuple[int, bytes, str]:
 
 @pytest.mark.service
 def test_a_real_training_is_cured_of_a_slow_store() -> None:
-    """One incident, caused by the storage path; the switch to the copy is verified on the job, and nobody is paged."""
+    """One incident, caused by the storage path; the switch to the copy is verified on the job, and nobody is paged.
+
+    A machine that others use as well may be slow for reasons of its own, which is told too, but never as the loader's.
+    """
     code, given, said = run_demo()
-    assert code == 0, said[-2000:]
-    [incident] = json.loads(given)["incidents"]
+    assert code == 0, said[-4000:]
+    told = json.loads(given)["incidents"]
+    [incident] = [one for one in told if one["layer"] in ("storage", "data")]
     assert (incident["cause"], incident["state"]) == ("loader_starved_by_storage", "resolved")
     [switch] = [one for one in incident["actions"] if one["action"] == "loader.use_cache"]
     assert switch["verification"] == "verified"
     assert switch["step"] > incident["onset_step"]
-    pages = [one for one in incident["actions"] if one["action"] == "notify"]
+    pages = [entry for one in told for entry in one["actions"] if entry["action"] == "notify"]
     assert pages
     assert {(one["decision"], one["outcome"]) for one in pages} == {("would_act", "")}

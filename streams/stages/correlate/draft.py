@@ -4,7 +4,7 @@ from msgspec import structs
 
 from playbooks.cause import UNKNOWN, Cause
 from playbooks.diagnosis import Diagnosis, diagnose, place_of
-from playbooks.facts import Facts, moved_by
+from playbooks.facts import Facts, moved_by, present_level
 from schemas.codec import encode
 from schemas.incident import SEVERITIES, Affected, Basis, Incident, Severity, Suspect, Taint
 from schemas.telemetry import is_finite
@@ -87,7 +87,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         cluster=memory.cluster,
         state="closed" if case.part_of else case.state,
         severity="info" if legitimate else _worst(case, _severity(diagnosis.cause, facts)),
-        title=_title(diagnosis.cause, facts),
+        title=_title(case, diagnosis.cause, facts),
         cause=diagnosis.cause.cause,
         layer="none" if legitimate else diagnosis.cause.layer,
         confidence=round(diagnosis.confidence, 2),
@@ -171,13 +171,33 @@ def _severity(cause: Cause, facts: Facts) -> Severity:
     return cause.severity
 
 
-def _title(cause: Cause, facts: Facts) -> str:
+def _title(case: Case, cause: Cause, facts: Facts) -> str:
+    effect = _found_effect(facts) or _seen_effect(case, facts)
+    return f"{cause.title}: {effect}" if effect else cause.title
+
+
+def _found_effect(facts: Facts) -> str:
     for signal in EFFECTS:
         found = [one for one in facts.detections if one.signal == signal and one.before and one.after]
         if found:
             worst = max(found, key=lambda one: (abs((one.after or 0.0) - (one.before or 0.0)), one.id))
-            return f"{cause.title}: {signal} {change(signal, worst.before, worst.after)}"
-    return cause.title
+            return f"{signal} {change(signal, worst.before, worst.after)}"
+    return ""
+
+
+def _seen_effect(case: Case, facts: Facts) -> str:
+    """Where the job was slow already nothing new is found of its pace: what it lost on top is read off its values."""
+    if case.state == "open" and case.detections:
+        for signal in EFFECTS:
+            before, present = facts.before.get(signal), present_level(facts, signal)
+            if before and present and _is_harm(signal, present / before - 1.0):
+                case.effect = f"{signal} {change(signal, before, present)}"
+                break
+    return case.effect
+
+
+def _is_harm(signal: str, moved: float) -> bool:
+    return (moved if signal == "step_seconds" else -moved) >= SLIGHT
 
 
 def _taint(memory: CorrelateMemory, case: Case) -> Taint | None:

@@ -12,7 +12,7 @@ from playbooks.facts import Facts, frozen_normals, levels_before
 from schemas.detection import Detection
 from schemas.ids import derived_id
 from schemas.telemetry import Event
-from streams.stages.correlate import cost
+from streams.stages.correlate import cost, overlap
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
 Finding = Detection | Event
@@ -115,6 +115,8 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
         tracks=memory.tracks,
         normals=case.normals if case else {},
         before=case.before if case else {},
+        stood=case.stood if case else {},
+        anew_time=case.anew_time if case else 0.0,
         onset_time=min(onsets, default=0.0),
         end_time=case.end_time if case and case.end_time is not None else float("inf"),
         node_ranks=counts,
@@ -146,7 +148,7 @@ def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
 
 
 def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Finding]) -> Case | None:
-    for case in sorted(memory.cases.values(), key=lambda one: (one.onset_time, one.id)):
+    for case in overlap.in_turn(memory, batch):
         if case.state in LIVE and all(
             _fits_in_time(case, causes, one) and _may_join(causes, case, one) for one in batch
         ):
@@ -216,8 +218,10 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
         normals=frozen_normals(memory.tracks, _onset(finding)),
         before=levels_before(memory.tracks, _onset(finding)),
         began_in=_ran_in(memory, finding),
+        by_detection=isinstance(finding, Detection),
     )
     memory.cases[case.id] = case
+    overlap.begin(memory, case)
     cost.begin(memory, case)
     return case
 

@@ -3,6 +3,7 @@
 from playbooks.cause import Cause
 from playbooks.diagnosis import opens
 from schemas.detection import Detection
+from streams.stages.correlate import overlap
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
 KEPT_SECONDS = 86400.0
@@ -19,6 +20,7 @@ def live(memory: CorrelateMemory, causes: tuple[Cause, ...]) -> None:
                 case.unread = THINK_AGAIN
         elif case.end_time is not None and memory.clock - case.end_time > KEPT_SECONDS:
             del memory.cases[case.id]
+    overlap.release(memory)
 
 
 def step_closed(memory: CorrelateMemory) -> None:

@@ -13,6 +13,13 @@ THINK_AGAIN = 5
 """An incident is thought over when a member changes, and after so many vitals."""
 
 
+class Superseded(Struct):
+    """A revision of a finding that another one took the place of, and the stream's clock when it did."""
+
+    detection: Detection
+    time: float
+
+
 class Case(Struct):
     """An incident in the making.
 
@@ -34,6 +41,12 @@ class Case(Struct):
         began_in: attempt of the finding that opened it.
         before: levels of the job's signals before the onset, frozen likewise; of those that were seen then.
         part_of: incident of the cluster that tells of the same fault; then this one is told as closed.
+        by_detection: it was opened for what a detector found, not for something that was said to have happened.
+        overtaken_by: a later incident that goes on; what the job's signals show since then is not of this one alone.
+        stood: where the signals stood when that one began.
+        anew_time: Unix seconds since when they tell of this one again.
+        effect: what the job lost, where no detector told of its pace.
+        superseded: member -> its revision before the last one.
     """
 
     id: str
@@ -67,6 +80,12 @@ class Case(Struct):
     began_in: int = 0
     before: dict[str, float] = field(default_factory=dict)
     part_of: str = ""
+    by_detection: bool = False
+    overtaken_by: str = ""
+    stood: dict[str, float] = field(default_factory=dict)
+    anew_time: float = 0.0
+    effect: str = ""
+    superseded: dict[str, Superseded] = field(default_factory=dict)
 
 
 class Placement(Struct):

@@ -11,7 +11,7 @@ from schemas.ids import derived_id
 from schemas.incident import Basis
 from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
-from streams.stages.correlate import cost, fleet, life, tracks
+from streams.stages.correlate import cost, fleet, life, overlap, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, look_soon, settle
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory, Placement
@@ -104,7 +104,7 @@ class Correlate:
         memory.clock = max(memory.clock, detection.time, detection.end_time or 0.0)
         for case in memory.cases.values():
             if detection.id in case.detections:
-                case.detections[detection.id] = detection
+                overlap.revise(memory, case, detection)
                 case.unread = THINK_AGAIN
                 return
         memory.waiting[detection.id] = detection
