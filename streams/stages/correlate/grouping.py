@@ -5,7 +5,7 @@ Nearness in time alone never merges: a finding joins a case only where the leadi
 
 from collections.abc import Iterable
 
-from playbooks.cause import Cause, comes_back
+from playbooks.cause import UNKNOWN, Cause, comes_back
 from playbooks.clues import is_event
 from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
 from playbooks.facts import Facts, frozen_normals, levels_before
@@ -166,9 +166,20 @@ def _may_join(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
 
 def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bool:
     onset = _onset(finding)
+    if isinstance(finding, Detection) and not _resumes(case, causes, finding):
+        return False
     pausing = any(one.cause == case.cause and comes_back(one) for one in causes)
     latest = float("inf") if case.quiet_since is None or pausing else case.quiet_since + TAIL_SECONDS
     return case.onset_time - LEAD_SECONDS <= onset <= latest
+
+
+def _resumes(case: Case, causes: tuple[Cause, ...], finding: Detection) -> bool:
+    """A case that has become quiet is a finished story: what begins later belongs to it only as more of the same."""
+    if case.quiet_since is None or finding.onset_time <= case.quiet_since:
+        return True
+    if any(one.signal == finding.signal for one in case.detections.values()):
+        return True
+    return any(one.cause == case.cause != UNKNOWN and explains(one, finding) for one in causes)
 
 
 def _explains_both(together: Diagnosis, case: Case, finding: Finding) -> bool:
