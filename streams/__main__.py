@@ -1,5 +1,5 @@
 """`python -m streams` is `trainmaster`."""
 
-from streams.cli import main
+from streams.start import main
 
 main()

@@ -3,6 +3,7 @@
 import typer
 
 from streams.commands import (
+    agent,
     demo,
     detecting,
     doctor,
@@ -31,7 +32,7 @@ app.command("run")(serving.run)
 app.command("worker")(kafka.worker)
 app.command("act")(kafka.act)
 app.command("api")(kafka.api)
-app.command("agent")(serving.agent)
+app.command("agent")(agent.agent)
 app.command("replay")(replaying.replay)
 app.command("doctor")(doctor.doctor)
 app.command("preflight")(preflight.preflight)

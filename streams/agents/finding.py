@@ -42,7 +42,7 @@ class Happening(Struct, frozen=True, kw_only=True):
     time: float | None = None
 
 
-class LoggedStep(Struct, frozen=True, kw_only=True):
+class LoggedStep(Struct, frozen=True, kw_only=True, gc=False):  # it holds numbers: no circle goes through it
     """A step that a log tells of; the agent makes a `schemas.telemetry.StepFrame` without ranks of it.
 
     Attributes:

@@ -1,8 +1,6 @@
 """Dumps of PyTorch's flight recorder: where a rank stands in the collectives of its groups when they timed out."""
 
-import io
 import json
-import pickle
 import re
 from collections.abc import Iterator, Sequence
 from glob import glob
@@ -10,23 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from streams.agents.finding import Finding, Happening
+from streams.agents.plain_pickle import load
 
-_MOST_BYTES = 256 << 20
+_MOST_BYTES = 64 << 20
 _RANK = re.compile(r"(\d+)(?:\.\w+)?$")
-_NO_DUMP = (
-    pickle.UnpicklingError, EOFError, AttributeError, ArithmeticError, LookupError, TypeError, MemoryError,
-    RecursionError, ImportError,
-)  # fmt: skip
-"""What reading raises, beside ValueError, where bytes are no dump or half of one."""
 Dump = Any  # what a dump holds: dicts, lists, strings, numbers
-
-
-class _PlainOnly(pickle.Unpickler):
-    """Reads dicts, lists, strings and numbers: a pickle of somebody else may otherwise run what it likes."""
-
-    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - it never returns
-        """Refuse everything that has a name."""
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in a dump")
 
 
 class FlightRecorder:
@@ -81,8 +67,8 @@ def read(path: Path) -> Dump:
     """
     raw = path.read_bytes()
     try:
-        return json.loads(raw) if raw[:1] == b"{" else _PlainOnly(io.BytesIO(raw)).load()
-    except _NO_DUMP as fault:
+        return json.loads(raw) if raw[:1] == b"{" else load(raw)
+    except (ValueError, RecursionError) as fault:  # JSON may be nested without end
         raise ValueError(f"no dump: {fault}") from None
 
 
@@ -101,13 +87,13 @@ def states(dump: Dump, rank: int | None) -> Iterator[Happening]:
         hanging = _first_hanging(entries, group)
         data = {
             "rank": rank,
-            "group": str(named.get("desc") or named.get("name") or group),
+            "group": _word(named.get("desc")) or _word(named.get("name")) or str(group),
             "last_enqueued": _whole(reached.get("last_enqueued_collective")),
             "last_started": _whole(reached.get("last_started_collective")),
             "last_completed": _whole(reached.get("last_completed_collective")),
-            "op": str(hanging.get("profiling_name", "")),
+            "op": _word(hanging.get("profiling_name")),
             "seq": _whole(hanging.get("collective_seq_id")),
-            "state": str(hanging.get("state", "completed")),
+            "state": _word(hanging.get("state")) or "completed",
         }
         text = (
             f"rank {rank} completed {data['last_completed']} of {data['last_enqueued']} collectives of {data['group']}"
@@ -116,8 +102,13 @@ def states(dump: Dump, rank: int | None) -> Iterator[Happening]:
 
 
 def _first_hanging(entries: Sequence[dict[str, Any]], group: object) -> dict[str, Any]:
-    ours = (each for each in entries if str(each.get("pg_id")) == str(group) and each.get("state") != "completed")
+    ours = (each for each in entries if _word(each.get("pg_id")) == str(group) and each.get("state") != "completed")
     return min(ours, key=lambda each: _whole(each.get("collective_seq_id")) or 0, default={})
+
+
+def _word(value: object) -> str:
+    """Give a name or a number as text, and nothing of what is built of others: that may print without end."""
+    return str(value) if isinstance(value, str | int) else ""
 
 
 def _whole(value: object) -> int | None:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import stat
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
@@ -20,6 +21,7 @@ CHUNK_BYTES = 1 << 20
 MOST_OF_A_KIND = 100
 """Events of one kind from one look; in a flood the first are told and the rest is counted."""
 _MOST_FILES = 256
+_HEAD_BYTES = 256
 
 
 class _Followed(Struct):
@@ -30,13 +32,19 @@ class _Followed(Struct):
     reader: LogReader
     offset: int
     quiet: bool = False
+    head: tuple[int, int] = (0, 0)
 
 
 class _Place(Struct, frozen=True):
-    """How far a file has been read, for the next start of the agent."""
+    """How far a file has been read, for the next start of the agent.
+
+    Attributes:
+        head: length and checksum of its beginning: the number of a file that is gone is given to another one.
+    """
 
     path: str
     offset: int
+    head: tuple[int, int] = (0, 0)
 
 
 class LogTail:
@@ -67,7 +75,7 @@ class LogTail:
         self._files: dict[int, _Followed] = {}
         self._saved, self._told = _load(state), set[str]()
         present = self._present()
-        self._places = {inode: _Place(path, size) for inode, (path, size) in present.items()}
+        self._places = {inode: _end(path, size) for inode, (path, size) in present.items()}
         if self._saved:  # the number of a file that is gone may be given to another one any time
             kept = self._saved.items()
             self._places = {i: place for i, place in kept if i in present and place.offset <= present[i][1]}
@@ -108,8 +116,15 @@ class LogTail:
         if os.fstat(file).st_ino != inode:
             os.close(file)
             return False  # it was put aside just now; the next look finds both
-        place = self._places.pop(inode, None)  # numbers are given out again: it is of this file, and of no later one
-        self._files[inode] = _Followed(path, file, LogReader(self._zone), place.offset if place else 0)
+        place = self._places.get(inode, _Place(path, 0))
+        try:
+            known = _head(file, place.head[0]) == place.head
+        except OSError:
+            os.close(file)
+            return False
+        self._places.pop(inode, None)  # numbers are given out again: it is of this file, and of no later one
+        offset, head = (place.offset, place.head) if known else (0, (0, 0))
+        self._files[inode] = _Followed(path, file, LogReader(self._zone), offset, head=head)
         return True
 
     def _read(self, inode: int, size: int) -> list[Finding]:
@@ -117,7 +132,7 @@ class LogTail:
         findings: list[Finding] = []
         if size < followed.offset:
             findings += followed.reader.finish(self._clock())
-            followed.reader, followed.offset = LogReader(self._zone), 0  # it was truncated: it begins anew
+            followed.reader, followed.offset, followed.head = LogReader(self._zone), 0, (0, 0)  # it was truncated
         chunk = _chunk(followed)
         if chunk:
             followed.quiet = False
@@ -153,7 +168,7 @@ class LogTail:
     def _save(self) -> None:
         if self._state is None:
             return
-        places = {inode: _Place(file.path, file.offset) for inode, file in self._files.items()}
+        places = {inode: _Place(file.path, file.offset, file.head) for inode, file in self._files.items()}
         if places != self._saved:
             write_whole(self._state, msgspec.json.encode(places))
             self._saved = places
@@ -180,7 +195,28 @@ def _chunk(followed: _Followed) -> bytes:
     except OSError:
         return b""
     followed.offset += len(chunk)
+    if chunk and followed.head[0] < _HEAD_BYTES:
+        with contextlib.suppress(OSError):
+            followed.head = _head(followed.file, min(followed.offset, _HEAD_BYTES))
     return chunk
+
+
+def _head(file: int, length: int) -> tuple[int, int]:
+    """Give the length and the checksum of the beginning of an open file."""
+    beginning = os.pread(file, length, 0)
+    return len(beginning), zlib.crc32(beginning)
+
+
+def _end(path: str, size: int) -> _Place:
+    """Give the place at the end of a file that is there already."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return _Place(path, size)
+    try:
+        return _Place(path, size, _head(file, min(size, _HEAD_BYTES)))
+    finally:
+        os.close(file)
 
 
 def _load(state: Path | None) -> dict[int, _Place]:

@@ -5,6 +5,7 @@ DIR/JOB/attempt-N/rank-0007.jsonl            the lines of one rank; `.1` and `.2
 """
 
 import json
+import os
 import re
 import urllib.parse
 from collections.abc import Iterator
@@ -114,26 +115,27 @@ def find(directory: Path) -> list[RankFile]:
 
 
 def _folders(folder: Path) -> list[Path]:
+    return [folder / entry.name for entry in _entries(folder) if entry.is_dir()]
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
-        return [path for path in folder.iterdir() if path.is_dir()]
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:  # gone, or not there yet
         return []
 
 
 def _rank_files(folder: Path, job: str, attempt: int) -> Iterator[RankFile]:
-    try:
-        paths = list(folder.iterdir())
-    except OSError:
-        return
-    for path in paths:
-        if name := _RANK.fullmatch(path.name):
+    for entry in _entries(folder):
+        if name := _RANK.fullmatch(entry.name):
             source, age = Source(job, attempt, int(name[1])), int(name[2] or 0)
             try:
-                state = path.stat()
+                state = os.stat(entry.path)
             except OSError:
-                yield RankFile(source, path, age, 0, 0, 0.0)
+                yield RankFile(source, folder / entry.name, age, 0, 0, 0.0)
             else:
-                yield RankFile(source, path, age, state.st_ino, state.st_size, state.st_mtime)
+                yield RankFile(source, folder / entry.name, age, state.st_ino, state.st_size, state.st_mtime)
 
 
 def parse(raw: bytes) -> Line | None:

@@ -1,13 +1,20 @@
-"""Asking the sources of the node: each in a thread of its own, so that one that hangs stops no other."""
+"""Asking the sources of the node in the background, so that one that hangs stops no other."""
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from typing import TypeVar
 
 from msgspec import Struct
 
 from streams.agents.finding import Finding, Source
+from streams.clock import monotonic_seconds
+
+_T = TypeVar("_T")
+_PROMPT_SHARE = 0.05
+"""Of the patience: what a look at all sources takes; who takes longer is waited for beside the others."""
 
 
 class Gap(Struct, frozen=True):
@@ -20,6 +27,9 @@ class Gap(Struct, frozen=True):
 class Sampling:
     """Asks every source in turn.
 
+    One thread asks all, since a thread costs more than most looks; where one takes long, a further one goes on with
+    the others.
+
     Args:
         sources: what to ask, by name.
         patience: seconds to wait for an answer. One that takes longer is waited for no more: it is asked again only
@@ -28,7 +38,7 @@ class Sampling:
 
     def __init__(self, sources: Mapping[str, Source], patience: float = 5.0) -> None:
         self._sources, self._patience = dict(sources), patience
-        self._running: dict[str, asyncio.Future[Sequence[Finding]]] = {}
+        self._running: dict[str, Future[Sequence[Finding]]] = {}
 
     @property
     def names(self) -> frozenset[str]:
@@ -37,11 +47,11 @@ class Sampling:
 
     async def take(self) -> tuple[list[Finding], list[Gap]]:
         """Give the findings of the sources that answered, and the gaps of those that did not."""
-        asked = [name for name in self._sources if name not in self._running]
-        for name in asked:
-            self._running[name] = asyncio.wrap_future(in_the_background(self._sources[name], f"source {name}"))
-        if asked:
-            await asyncio.wait([self._running[name] for name in asked], timeout=self._patience)
+        left = deque(name for name in self._sources if name not in self._running)
+        self._running |= {name: Future() for name in left}
+        await self._ask(left)
+        while left:  # all threads hang: these were not asked
+            del self._running[left.popleft()]
         findings: list[Finding] = []
         gaps: list[Gap] = []
         for name, answer in list(self._running.items()):
@@ -60,24 +70,43 @@ class Sampling:
         for answer in self._running.values():
             answer.cancel()
 
+    async def _ask(self, left: deque[str]) -> None:
+        """Ask those that are left, in as many threads as it takes to get to all; wait while there is patience."""
+        end, prompt = monotonic_seconds() + self._patience, _PROMPT_SHARE * self._patience
+        threads: set[asyncio.Future[None]] = set()
+        while (rest := end - monotonic_seconds()) > 0:
+            if left:
+                threads.add(asyncio.wrap_future(in_the_background(lambda: self._work(left), "sources")))
+            elif not threads:
+                return
+            _, threads = await asyncio.wait(threads, timeout=min(rest, prompt) if left else rest)
+
+    def _work(self, left: deque[str]) -> None:
+        while True:
+            try:
+                name = left.popleft()
+            except IndexError:
+                return
+            _answer(self._running[name], self._sources[name])
+
     def _stuck(self, name: str) -> str:
         doing = getattr(self._sources[name], "doing", "")  # what it is waiting for, where a source says so
         return f"no answer: {doing}" if doing else "no answer"
 
 
-def in_the_background(work: Callable[[], Sequence[Finding]], name: str) -> Future[Sequence[Finding]]:
+def in_the_background(work: Callable[[], None], name: str) -> Future[None]:
     """Run something in a thread that nobody waits for at the end of the process, as a pool's threads are waited for."""
-    future: Future[Sequence[Finding]] = Future()
-
-    def run() -> None:
-        try:
-            found = work()
-        except BaseException as fault:  # noqa: BLE001 - it is raised again where the result is taken
-            if future.set_running_or_notify_cancel():
-                future.set_exception(fault)
-        else:
-            if future.set_running_or_notify_cancel():  # else the agent has ended meanwhile
-                future.set_result(found)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
+    future: Future[None] = Future()
+    threading.Thread(target=_answer, args=(future, work), name=name, daemon=True).start()
     return future
+
+
+def _answer(future: Future[_T], work: Callable[[], _T]) -> None:
+    try:
+        found = work()
+    except BaseException as fault:  # noqa: BLE001 - it is raised again where the result is taken
+        if future.set_running_or_notify_cancel():
+            future.set_exception(fault)
+    else:
+        if future.set_running_or_notify_cancel():  # else the agent has ended meanwhile
+            future.set_result(found)

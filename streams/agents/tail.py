@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct, field
@@ -101,14 +100,17 @@ class Tail:
         ones again. So all files are opened first, and read only if the list is then still true.
         """
         files = find(self._directory)
+        if files == self.files and not self.behind:
+            return []
         changed = [file for file in files if _state(file) not in self._finished]
         with ExitStack() as stack:
-            opened = [(file, stream) for file in changed[:_OPEN_AT_ONCE] if (stream := _open(file, stack))]
+            tried = [(file, _open(file, stack)) for file in changed[:_OPEN_AT_ONCE]]
             self.behind = not _stands_still(files, find(self._directory))
             if self.behind:
                 return []
             self.behind = len(changed) > _OPEN_AT_ONCE
             reads: list[Read] = []
+            opened = [(file, number) for file, number in tried if number is not None]
             for source, group in groupby(opened, key=lambda pair: pair[0].source):
                 reads += self._read_rank(source, group)
         self.files = files
@@ -131,10 +133,10 @@ class Tail:
         written = {_key(file.source) for file in self.files}
         self._places.last = {key: last for key, last in self._places.last.items() if key in written}
 
-    def _read_rank(self, source: Source, opened: Iterable[tuple[RankFile, BinaryIO]]) -> list[Read]:
+    def _read_rank(self, source: Source, opened: Iterable[tuple[RankFile, int]]) -> list[Read]:
         reads: list[Read] = []
-        for file, stream in opened:
-            lines, complete = self._read_stream(stream)
+        for file, number in opened:
+            lines, complete = self._read_file(number)
             reads += [read for mark, raw in lines if (read := self._understand(source, mark, raw))]
             if not complete:
                 self.behind = True
@@ -142,16 +144,15 @@ class Tail:
             self._finished.add(_state(file))
         return reads
 
-    def _read_stream(self, stream: BinaryIO) -> tuple[list[tuple[Mark, bytes]], bool]:
-        """Give the new lines of a file, and whether it was read to its end."""
-        inode, head = os.fstat(stream.fileno()).st_ino, _head(stream)
+    def _read_file(self, number: int) -> tuple[list[tuple[Mark, bytes]], bool]:
+        """Give the new lines of an open file, and whether it was read to its end."""
+        state, head = os.fstat(number), _head(number)
         if head is None:
             return [], True
+        inode, size = state.st_ino, state.st_size
         known = self._places.files.get(inode)
-        size = stream.seek(0, 2)
         offset = known.offset if known is not None and known.head == head and known.offset <= size else 0
-        stream.seek(offset)
-        chunk = stream.read(CHUNK_BYTES)
+        chunk = os.pread(number, min(CHUNK_BYTES, size - offset), offset)
         end = chunk.rfind(b"\n") + 1
         if not end and len(chunk) == CHUNK_BYTES:
             self.bad_lines += 1  # no hook writes a line that long
@@ -203,11 +204,14 @@ def _stands_still(before: Sequence[RankFile], after: Sequence[RankFile]) -> bool
     return names[0] == names[1] and all(file.inode for file in before)
 
 
-def _open(file: RankFile, stack: ExitStack) -> BinaryIO | None:
+def _open(file: RankFile, stack: ExitStack) -> int | None:
+    """Give the number of the open file; a stream would read more than there is to read."""
     try:
-        return stack.enter_context(file.path.open("rb"))
+        number = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None  # renamed or removed, as the second list will show
+    stack.callback(os.close, number)
+    return number
 
 
 def _missed(last: LastLine | None, line: Line, start: float) -> int:
@@ -217,10 +221,9 @@ def _missed(last: LastLine | None, line: Line, start: float) -> int:
     return max(0, line.n - expected)
 
 
-def _head(stream: BinaryIO) -> int | None:
+def _head(number: int) -> int | None:
     """Give the checksum of a file's beginning, None while its first line is not complete."""
-    stream.seek(0)
-    beginning = stream.read(_HEAD_BYTES)
+    beginning = os.pread(number, _HEAD_BYTES, 0)
     end = beginning.find(b"\n") + 1
     if not end and len(beginning) < _HEAD_BYTES:
         return None

@@ -11,8 +11,8 @@ from detectors.catalogue import DETECTORS
 from playbooks.load import load_causes
 from streams.agents.host import Host
 from streams.agents.node_sources import node_sources
+from streams.commands.configured import Config, settings_or_fail
 from streams.commands.output import fail, give, give_lines, say, show
-from streams.commands.serving import Config, settings_or_fail
 from streams.readiness.coverage import Given, Sight, given, needs, runs, sight
 from streams.readiness.fixes import Fix, fixes
 from streams.readiness.probe import of_lines, of_node

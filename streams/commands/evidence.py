@@ -13,8 +13,8 @@ from schemas.telemetry import Inbound
 from schemas.wording import count
 from streams.claims import Claims, Traced
 from streams.commands.client import DEFAULT_URL, Client, part
+from streams.commands.configured import Config, settings_or_fail
 from streams.commands.output import fail, give, say, show
-from streams.commands.serving import Config, settings_or_fail
 from streams.evidence import Known, Verification, recompute, recompute_key
 from streams.evidence import verify as held_against
 from streams.evidence_log import JOURNAL, journal_stretch, kafka_stretch, whole_journal

@@ -8,8 +8,8 @@ import typer
 
 from playbooks.load import BadPlaybook
 from schemas.topics import TOPICS, Topic
+from streams.commands.configured import Config, log_to_stderr, settings_or_fail
 from streams.commands.output import fail, give, say, show
-from streams.commands.serving import Config, log_to_stderr, settings_or_fail
 from streams.feed.gate import OpenToEveryone
 from streams.kafka.connection import NoKafka
 from streams.kafka.topic_admin import Standing, apply, compare, faults_of

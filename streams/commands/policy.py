@@ -8,9 +8,9 @@ import typer
 from playbooks.load import CAUSES, LIBRARY, BadPlaybook, load_causes
 from playbooks.playbook import Limit, Playbook
 from schemas.codec import to_wire
+from streams.commands.configured import Config, settings_or_fail
 from streams.commands.output import fail, give, say, show
 from streams.commands.replaying import run_or_fail
-from streams.commands.serving import Config, settings_or_fail
 from streams.install import checked_playbooks
 from streams.replay import summary
 

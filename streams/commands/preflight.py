@@ -1,6 +1,5 @@
 """`trainmaster preflight`: the questions before a run, answered on its node, as findings, an event and an exit code."""
 
-import hashlib
 import json
 import os
 import time
@@ -11,21 +10,25 @@ from typing import Annotated, Any
 
 import typer
 import yaml
-from msgspec import to_builtins
+from msgspec import convert, to_builtins
 
+from schemas.action import TaintRecord
 from schemas.codec import to_wire
 from schemas.ids import derived_id
+from schemas.incident import Incident
 from schemas.telemetry import Event
 from streams.agents.finding import Finding
 from streams.agents.gpu import Gpus
 from streams.agents.nvml import DriverAway
-from streams.agents.whole_file import write_whole
 from streams.clock import unix_seconds
 from streams.commands.client import Client
 from streams.commands.output import fail, give, say, show
+from streams.readiness.before import Before
 from streams.readiness.checks import Check, configuration, gpus, path, placement, versions
+from streams.readiness.continuing import ancestry, checkpoint, data_fields, data_state, state_of
 
 _BETWEEN_LOOKS = 0.2
+Config = dict[str, Any]  # Any: what a run is configured with
 
 
 def preflight(
@@ -37,28 +40,41 @@ def preflight(
         list[Path] | None, typer.Option(help="A folder that must be writable; may be given again.")
     ] = None,
     space: Annotated[float, typer.Option(min=0, help="Bytes that must be free in each of them.")] = 1e9,
+    resume: Annotated[
+        Path | None, typer.Option(help="The checkpoint it goes on from, or the folder of all of them.")
+    ] = None,
+    data: Annotated[list[Path] | None, typer.Option(help="A file or folder of its data; may be given again.")] = None,
     gpu_count: Annotated[int, typer.Option("--gpus", min=0, help="GPUs that must answer; 0: as many as do.")] = 0,
     url: Annotated[str, typer.Option(help='Address of the server that shall know; "" tells nobody.')] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Check GPUs, versions, folders, space, placement and configuration; ends with 1 where the run should not start."""
-    checks = list(_checks(job, config, state, write or [], int(space), gpu_count))
+    """Check the node, the configuration, the data and the checkpoint; ends with 1 where the run should not start."""
+    now = _read(config) if config is not None else None
+    checks = list(_checks(write or [], int(space), gpu_count))
+    configured, fed = Before(state, job, "config"), Before(state, job, "data")
+    if now is not None:
+        checks.append(configuration(configured.read(), now))
+    checks += _going_on(fed, now or {}, data or [], resume, url)
     failed = [check for check in checks if check.level == "failed"]
-    data = {"passed": not failed, "findings": to_builtins(checks)}
+    findings = {"passed": not failed, "findings": to_builtins(checks)}
     if as_json:
-        give(data)
+        give(findings)
     else:
         show(f"Preflight of {job}", ("check", "", "answer"), [(one.check, one.level, one.text) for one in checks])
     if url:
-        _tell(url, job, attempt, data, failed)
+        _tell(url, job, attempt, findings, failed)
     if failed:
         say(f"{len(failed)} checks failed")
         raise typer.Exit(1)
+    try:  # an attempt that does not start is none to compare with
+        if now is not None:
+            configured.write(now)
+        fed.write(_kept(checks, now or {}, data or []))
+    except OSError as fault:
+        fail(str(fault))
 
 
-def _checks(
-    job: str, config: Path | None, state: Path, folders: list[Path], space: int, gpu_count: int
-) -> Iterator[Check]:
+def _checks(folders: list[Path], space: int, gpu_count: int) -> Iterator[Check]:
     findings, driver, why = _look_at_gpus()
     if why and gpu_count:
         yield Check("gpus", "failed", why)
@@ -70,8 +86,6 @@ def _checks(
     for folder in folders:
         yield from path(folder, space)
     yield from placement(os.environ, gpu_count)
-    if config is not None:
-        yield _configuration(job, config, state)
 
 
 def _look_at_gpus() -> tuple[list[Finding], str, str]:
@@ -84,24 +98,36 @@ def _look_at_gpus() -> tuple[list[Finding], str, str]:
         return [], "", str(away)
 
 
-def _configuration(job: str, config: Path, state: Path) -> Check:
-    """Compare with the attempt before, and keep this one for the next."""
-    now = _read(config)
-    kept = state / f"config-{hashlib.sha256(job.encode()).hexdigest()[:16]}.json"
-    try:
-        before = json.loads(kept.read_bytes())
-    except (OSError, ValueError):
-        before = None
-    text = json.dumps(now, sort_keys=True, default=str)
-    check = configuration(before if isinstance(before, dict) else None, json.loads(text))
-    try:
-        write_whole(kept, text.encode())
-    except OSError as fault:
-        fail(str(fault))
-    return check
+def _going_on(kept: Before, config: Config, data: list[Path], resume: Path | None, url: str) -> Iterator[Check]:
+    """Judge the data and the checkpoint."""
+    before = kept.read()
+    yield from data_state(before, data_fields(config), state_of(data))
+    if resume is None:
+        return
+    world = os.environ.get("WORLD_SIZE", "")
+    found = list(checkpoint(resume, before, int(world) if world.isdecimal() else 0))
+    yield from found
+    if url and found[0].level == "ok":
+        yield _ancestry(url, kept.job, found[0].data["step"])
 
 
-def _read(config: Path) -> dict[str, Any]:  # Any: what the run is configured with
+def _kept(checks: list[Check], config: Config, data: list[Path]) -> dict[str, Any]:  # Any: as in a configuration
+    step = next((one.data.get("step") for one in checks if one.check == "checkpoint"), None)
+    return {"fields": data_fields(config), "states": state_of(data), "resumed_step": step}
+
+
+def _ancestry(url: str, job: str, step: int | None) -> Check:
+    """Ask the server; one that does not answer is no reason against a start."""
+    client = Client(url)
+    try:
+        taints = convert(client.get("/taints", job=job)["items"], list[TaintRecord])
+        incidents = convert(client.get("/incidents", job=job, limit=500)["items"], list[Incident])
+    except typer.Exit:
+        return Check("ancestry", "warning", "the server was asked for contaminated steps and gave no answer")
+    return ancestry(step, taints, [one for one in incidents if one.state not in ("resolved", "closed")])
+
+
+def _read(config: Path) -> Config:
     try:
         text = config.read_text(encoding="utf-8")
         read = tomllib.loads(text) if config.suffix == ".toml" else yaml.safe_load(text)
@@ -109,7 +135,8 @@ def _read(config: Path) -> dict[str, Any]:  # Any: what the run is configured wi
         fail(f"{config}: {fault}")
     if not isinstance(read, dict):
         fail(f"{config}: fields with values are expected")
-    return read
+    whole: Config = json.loads(json.dumps(read, sort_keys=True, default=str))
+    return whole
 
 
 def _tell(url: str, job: str, attempt: int, data: dict[str, Any], failed: list[Check]) -> None:  # Any: as in an event
@@ -125,4 +152,7 @@ def _tell(url: str, job: str, attempt: int, data: dict[str, Any], failed: list[C
         data=data,
         text="; ".join(check.text for check in failed) or "all checks passed",
     )
-    Client(url).post("/telemetry", to_wire(event))
+    try:
+        Client(url).post("/telemetry", to_wire(event))
+    except typer.Exit:
+        return  # it was told, and a server that is away is no reason against a start

@@ -12,8 +12,8 @@ from schemas.codec import Plain
 from schemas.wording import step_words
 from streams.agents.simulated import simulate as simulated_lines
 from streams.agents.simulation.scenarios import SCENARIOS
+from streams.commands.configured import Config, settings_or_fail
 from streams.commands.output import fail, give, give_lines, say, show
-from streams.commands.serving import Config, settings_or_fail
 from streams.install import build_line, checked_playbooks
 from streams.kafka.connection import NoKafka
 from streams.kafka.log_producer import log_producer

@@ -39,6 +39,20 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         _STEP,
     ),
     (
+        "the training loop, what the loader and its sampler know",
+        ("sampler_cursor", "source_share.*", "length_share.*", "bad_sample_share", "duplicate_samples_total",
+         "skipped_samples_total", "packing_waste", "epoch"),
+        "s.log(sampler_cursor=sampler.position, epoch=epoch, bad_sample_share=bad / read, packing_waste=padding / tokens)\n"
+        's.log(**{f"source_share.{name}": share for name, share in shares.items()})',
+    ),
+    (
+        "the training loop, what the model and its optimizer know",
+        ("update_norm", "params_norm", "loss_scale", "skipped", "expert_load_ratio", "dropped_token_share",
+         "allocator_flushes", "samples_per_second", "batch_size", "sequence_length", "bubble_share"),
+        "s.log(update_norm=norm, loss_scale=scaler.get_scale(), skipped=int(overflow), batch_size=size)\n"
+        's.log(allocator_flushes=torch.cuda.memory_stats()["num_alloc_retries"] - before)',
+    ),
+    (
         "the training loop, around the save",
         ("checkpoint*",),
         "with hook.checkpoint(step):\n    save()",

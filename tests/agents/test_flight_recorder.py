@@ -77,3 +77,16 @@ def test_odd_dumps_say_nothing(odd: bytes, tmp_path: Path) -> None:
     source = FlightRecorder(str(tmp_path / "trace_*"))
     (tmp_path / "trace_0").write_bytes(odd)
     assert source() == []
+
+
+def test_a_name_that_is_built_of_others_is_not_printed(tmp_path: Path) -> None:
+    """A group whose name is a list in lists for ever has its number for a name, at once."""
+    laughs: list[Any] = []
+    for _ in range(60):
+        laughs = [laughs, laughs]
+    dump = {**DUMP, "pg_config": {"0": {"desc": laughs}}, "entries": [{"pg_id": laughs, "state": laughs}]}
+    source = FlightRecorder(str(tmp_path / "trace_*"))
+    (tmp_path / "trace_3").write_bytes(pickle.dumps(dump))
+    (found,) = source()
+    assert isinstance(found, Happening)
+    assert found.data["group"] == "0"

@@ -5,11 +5,15 @@
 
 import argparse
 import contextlib
+import resource
 import sys
 from random import Random
 
 from streams.clock import monotonic_seconds
 from tests.fuzz.campaign import Campaign, rounds, targets
+
+MOST_BYTES = 4 << 30
+"""Of memory: who asks for more believed what a few damaged bytes say of themselves."""
 
 
 def main() -> int:
@@ -19,6 +23,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", default="")
     asked = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     if asked.target:
         with targets() as all_targets:
             all_targets[asked.target](Random(f"{asked.target} {asked.seed}"))
@@ -36,7 +41,8 @@ def report(campaign: Campaign, first: int, seconds: float) -> None:
     lines = sum(campaign.lines.values())
     say(f"{seconds:.0f} s, from seed {first} on, {attempted:,} attempts, {lines:,} lines\n")
     for name, attempts in campaign.attempts.items():
-        say(f"  {name:12} {attempts:10,} attempts {campaign.lines[name]:12,} lines\n")
+        slowest, seed = campaign.slowest[name]
+        say(f"  {name:12} {attempts:10,} attempts {campaign.lines[name]:12,} lines, slowest {slowest:.2f} s ({seed})\n")
     for place, count in campaign.failed.most_common():
         say(f"FAILED {count} times: {place}\n")
     for failure in campaign.failures[:20]:

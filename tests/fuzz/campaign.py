@@ -13,6 +13,7 @@ from types import FrameType
 
 from msgspec import Struct
 
+from streams.clock import monotonic_seconds
 from tests.fuzz import followers, readers
 
 Target = Callable[[Random], int]
@@ -42,6 +43,7 @@ class Campaign:
         lines: by target.
         failures: the first of each kind.
         failed: all, by the place they came from.
+        slowest: by target, the seconds of the attempt that took longest, and its seed.
     """
 
     def __init__(self) -> None:
@@ -49,10 +51,12 @@ class Campaign:
         self.lines: Counter[str] = Counter()
         self.failures: list[Failure] = []
         self.failed: Counter[str] = Counter()
+        self.slowest: dict[str, tuple[float, int]] = {}
 
     def attempt(self, name: str, target: Target, seed: int) -> None:
         """Let one target try one seed."""
         self.attempts[name] += 1
+        begin = monotonic_seconds()
         try:
             with _limited(LONGEST_SECONDS):
                 self.lines[name] += target(Random(f"{name} {seed}"))
@@ -62,6 +66,7 @@ class Campaign:
             if self.failed[place] == 1:
                 told = "".join(traceback.format_exception(fault)[-8:])
                 self.failures.append(Failure(name, seed, told[-4000:]))
+        self.slowest[name] = max(self.slowest.get(name, (0.0, seed)), (monotonic_seconds() - begin, seed))
 
 
 @contextlib.contextmanager

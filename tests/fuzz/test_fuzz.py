@@ -49,10 +49,15 @@ def test_all_targets_have_their_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "seed"), [("log_files", 1037347), ("logs", 1152388), ("exporters", 1013387), ("events", 1014248)]
-)
+    ("target", "seed"),
+    [
+        ("log_files", 1037347), ("logs", 1152388), ("exporters", 1013387), ("events", 1014248), ("logs", 4721),
+        ("log_files", 14300), ("log_files", 5018915), ("logs", 5012710),
+        ("exporters", 113116), ("exporters", 129064),
+    ],
+)  # fmt: skip
 def test_what_long_runs_found_stays_mended(target: str, seed: int) -> None:
-    """Seeds at which an hour of fuzzing failed pass: file numbers given out again, long numbers, names of none."""
+    """Seeds at which hours of fuzzing failed pass: numbers of files, long numbers and lines, names of none."""
     campaign = Campaign()
     with targets() as known:
         campaign.attempt(target, known[target], seed)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import tzinfo
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening
@@ -11,6 +12,8 @@ from streams.agents.logs.numbers import number
 _BAR = re.compile(r"(?:^|\D)\d{1,3}%\|?.{0,400}?(\d{1,12})/(\d{1,12}) \[")
 _LOG = re.compile(r"\{'(?:loss|eval_loss|train_runtime|eval_runtime|grad_norm|train_loss)'[^}]{0,4000}\}")
 _PAIR = re.compile(r"'(\w+)': *'?([^,}']+)'?")
+_PLAIN = re.compile(r"\{('loss': [^{}%\[\n]{1,2000})\}\n")
+"""A dictionary alone on its line."""
 _SIGNALS = {
     "loss": "loss",
     "grad_norm": "grad_norm",
@@ -48,10 +51,42 @@ class HuggingFace:
         }
         return [self._steps.step(self._step_of(), _corrected(values), line.time)]
 
+    def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:  # noqa: ARG002 - none has a time
+        """Read dictionaries of plain numbers that follow each other without a bar between them."""
+        made: list[Finding] = []
+        while found := _PLAIN.match(text, place):
+            fields = _plain(found[1])
+            if fields is None:
+                break
+            values: dict[str, Reading] = {
+                signal: fields[name] for name, signal in _SIGNALS.items() if name in fields
+            }  # fmt: skip
+            made.append(self._steps.step(self._step_of(), _corrected(values), None))
+            place = found.end()
+        return made, place
+
     def _step_of(self) -> int:
         """Without a bar in the log the dictionaries are counted: their order is all that is known."""
         self._count += 1
         return self._count if self._at is None else self._at
+
+
+def _plain(inner: str) -> dict[str, float] | None:
+    """Read pairs of names and numbers; None where one is something else.
+
+    >>> _plain("'loss': 2.5, 'epoch': 1e-05"), _plain("'loss': 2.5, 'train_runtime': 7.0"), _plain("'loss': '2.5'")
+    ({'loss': 2.5, 'epoch': 1e-05}, None, None)
+    """
+    fields: dict[str, float] = {}
+    for pair in inner.split(", "):
+        name, colon, printed = pair.partition("': ")
+        if not colon or name[:1] != "'" or not name[1:].isidentifier() or name == "'train_runtime":
+            return None
+        try:
+            fields[name[1:]] = float(printed)
+        except ValueError:
+            return None
+    return fields
 
 
 def _corrected(values: dict[str, Reading]) -> dict[str, Reading]:

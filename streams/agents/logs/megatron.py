@@ -141,7 +141,10 @@ class Megatron:
         return [self._iteration(head, text, line)] if head else []
 
     def _iteration(self, head: re.Match[str], text: str, line: Line) -> LoggedStep:
-        values = self._values(text[head.end() :])
+        parts = text[head.end() :].split("|")
+        values = self._plain(parts)
+        if values is None:
+            values = self._values(parts)
         return self._made(int(head[1]), values, line.time if head.start() > 1 else None)
 
     def _made(self, step: int, values: dict[str, Reading], time: float | None) -> LoggedStep:
@@ -150,9 +153,8 @@ class Megatron:
         self._count_tokens(step, values.pop(_TOKENS, None), values.pop(_SAMPLES, None), values)
         return self._steps.step(step, values, time, mean=True)
 
-    def _values(self, text: str) -> dict[str, Reading]:
+    def _values(self, parts: list[str]) -> dict[str, Reading]:
         """Read the fields; one run prints the same ones in the same order, which makes them quick to read."""
-        parts = text.split("|")
         if len(parts) != self._width or not all(parts[place].startswith(name) for place, name, _, _ in self._columns):
             self._columns, self._width = _columns(parts), len(parts)
             self._printed, self._read = [""] * len(self._columns), [0.0] * len(self._columns)

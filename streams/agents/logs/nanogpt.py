@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import tzinfo
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening, LoggedStep
@@ -10,6 +11,10 @@ from streams.agents.logs.numbers import number
 
 _EVALUATION = re.compile(r"step (\d+): train loss ([\d.naif+-]+), val loss ([\d.naif+-]+)")
 _ITERATION = re.compile(r"iter (\d+): loss ([\d.naif+-]+), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?")
+_PLAIN = re.compile(
+    r"iter (\d{1,15}): loss ([\d.]{1,30}), time ([\d.]{1,20})ms(?:, mfu (-?[\d.]{1,20})%)?\n"
+)  # fmt: skip
+"""A whole line of the usual kind."""
 _CHAT = re.compile(r"step (\d+)/\d+ \([^)]*\) \| loss: (\S+) \| (.*)")
 _COLLECTED = re.compile(r"\[GC rank(\d+)\] gen2: ([\d.]+)ms collected (\d+)")
 
@@ -27,7 +32,7 @@ class NanoGpt:
     def read(self, line: Line) -> Sequence[Finding] | None:
         """Read one line."""
         if found := _ITERATION.search(line.text):
-            return [self._iteration(found, line)]
+            return [self._iteration(int(found[1]), number(found[2]), float(found[3]), found[4], line.time)]
         if found := _EVALUATION.search(line.text):
             self._evaluated = int(found[1])
             return [LoggedStep(step=self._evaluated, values={"valid_loss": number(found[3])}, time=line.time)]
@@ -35,15 +40,28 @@ class NanoGpt:
         step = [self._chat(found, line)] if found else []
         return [*step, *(_collection(each, line) for each in _COLLECTED.finditer(line.text))]
 
-    def _iteration(self, found: re.Match[str], line: Line) -> LoggedStep:
-        step = int(found[1])
-        values: dict[str, Reading] = {"loss": number(found[2])}
+    def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:  # noqa: ARG002 - none has a time
+        """Read iterations that are printed alone on their lines."""
+        made: list[Finding] = []
+        while found := _PLAIN.match(text, place):
+            step, loss, milliseconds, mfu = found.groups()
+            try:
+                made.append(self._iteration(int(step), float(loss), float(milliseconds), mfu, None))
+            except ValueError:
+                break
+            place = found.end()
+        return made, place
+
+    def _iteration(
+        self, step: int, loss: Reading, milliseconds: float, mfu: str | None, time: float | None
+    ) -> LoggedStep:
+        values: dict[str, Reading] = {"loss": loss}
         if not self._first and step != self._evaluated:
-            values["step_seconds"] = float(found[3]) / 1e3
-            if found[4] and float(found[4]) >= 0:
-                values["mfu"] = float(found[4]) / 100
+            values["step_seconds"] = milliseconds / 1e3
+            if mfu and (share := float(mfu)) >= 0:
+                values["mfu"] = share / 100
         self._first = False
-        return self._steps.step(step, values, line.time)
+        return self._steps.step(step, values, time)
 
     def _chat(self, found: re.Match[str], line: Line) -> LoggedStep:
         fields = dict(part.partition(": ")[::2] for part in found[3].split(" | "))

@@ -15,9 +15,10 @@ from streams.agents.logs.nccl import Nccl
 MOST_STEPS = 1 << 53
 LONGEST = 1 << 14
 """Characters of a line; what is longer is cut, for no message is."""
+_LONGEST_BYTES = 4 * LONGEST
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][AB0]")
 _GLUED_FORMATS = (Nccl, Kernel)
-_GLUED = ("Watchdog caught", "NVRM: ")
+_WATCHDOG, _DRIVER = "Watchdog caught", "NVRM: "
 _SAMPLES_KEPT = 3
 _TRIPPED = (ValueError, ArithmeticError, RecursionError)
 """What a format raises where a number is none after all, such as `1.2.3`, or where JSON is nested without end."""
@@ -46,6 +47,9 @@ class LogReader:
         self._by_needle = by_needle
         self._any_needle = re.compile(_pattern(by_needle))
         self._glued = [one for one in self._formats if type(one) in _GLUED_FORMATS]
+        # Asked once: telling whether something has the methods of a protocol takes longer than reading a line.
+        self._runners = {id(one): one for one in self._formats if isinstance(one, Running)}
+        self._holders = {id(one): one for one in self._formats if isinstance(one, Holding)}
         self._holder: Holding | None = None
         self._runner: Running | None = None
         self._rest = b""
@@ -68,17 +72,16 @@ class LogReader:
         """
         body = self._rest + chunk
         end = max(body.rfind(b"\n"), body.rfind(b"\r")) + 1
-        if not end and len(body) >= LONGEST:
-            end = len(body)
-        self._rest = body[end:]
+        self._rest = body[end : end + _LONGEST_BYTES]  # what is beyond, nobody looks at when the line has its end
         findings: list[Finding] = []
         text = _plain(body[:end])
         place = self._held(text, 0, arrived, findings)
         while hit := self._any_needle.search(text, place):
             begin, end = text.rfind("\n", 0, hit.start()) + 1, text.find("\n", hit.end())
             end = len(text) if end < 0 else end
-            self._take(text[begin : min(end, begin + LONGEST)], hit[0], arrived, findings)
-            self._taken += 1
+            if hit.end() <= begin + LONGEST:  # a needle beyond is in the part that is cut off
+                self._take(text[begin : min(end, begin + LONGEST)], hit[0], arrived, findings)
+                self._taken += 1
             place = self._run(text, self._held(text, end + 1, arrived, findings), findings)
         self._lines += text.count("\n")
         return [finding for finding in findings if _is_sound(finding)]
@@ -142,10 +145,10 @@ class LogReader:
         if first is self._formats[-1]:  # the plainest reading comes last, though its needle may stand first
             first = next(one for one in self._formats if any(each in text for each in one.needles))
         made = self._ask(first, line)
-        self._runner = first if made and isinstance(first, Running) else None
+        self._runner = self._runners.get(id(first)) if made else None
         if made:
             findings += made
-            if any(word in text for word in _GLUED):
+            if _WATCHDOG in text or _DRIVER in text:
                 findings += self._further(line, [one for one in self._glued if one is not first])
             return
         if self._holder is not None:
@@ -172,8 +175,8 @@ class LogReader:
             return None
         if made:
             self.read[type(one).__name__] += 1
-        elif isinstance(one, Holding) and one.is_open:
-            self._holder = one
+        elif (holder := self._holders.get(id(one))) is not None and holder.is_open:
+            self._holder = holder
         return list(made)
 
     def _note_unread(self, name: str, text: str) -> None:

@@ -15,9 +15,10 @@ _FIELD = re.compile(r"\b(loss|grad_norm|tps|tflops|mfu|memory|validate_loss|lr):
 _SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) seconds")
 _COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
 _PLAIN = re.compile(
-    r"(?:\[rank(\d{1,7})\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d{3}) - root - INFO - "
-    r"step: *(\d{1,15})  loss: *([\d.]{1,30})  (?:grad_norm: *([\d.]{1,30})  )?"
-    r"memory: *([\d.]{1,20})GiB\([\d.]{1,20}%\)  tps: ([\d,]{1,20})  tflops: ([\d.]{1,20})  mfu: ([\d.]{1,20})%\n"
+    r"(?:\[rank(\d{1,7}+)\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d),(\d\d\d) - root - INFO - "
+    r"step: *+(\d{1,15}+)  loss: *+([\d.]{1,30}+)  (?:grad_norm: *+([\d.]{1,30}+)  )?"
+    r"memory: *+([\d.]{1,20}+)GiB\([\d.]{1,20}+%\)  tps: (\d[\d,]{0,19}+)  tflops: ([\d.]{1,20}+)  "
+    r"mfu: ([\d.]{1,20}+)%\n"
 )
 """A whole line of the usual kind."""
 Data = dict[str, str | int | float]
@@ -61,9 +62,9 @@ class Torchtitan:
         """Read lines of the usual kind."""
         made: list[Finding] = []
         while found := _PLAIN.match(text, place):
-            rank, day, clock, part, step = found.group(1, 2, 3, 4, 5)
+            rank, stamp, part, step, *printed = found.groups()
             if rank is None or self._speaker == int(rank):
-                begin, values = second(f"{day}T{clock}", zone), _plain(found)
+                begin, values = second(stamp, zone), _plain(*printed)
                 if begin is None or values is None:
                     break
                 made.append(self._steps.step(int(step), values, begin + float(f"0.{part}")))
@@ -92,16 +93,18 @@ class Torchtitan:
         return rank in (None, self._speaker)
 
 
-def _plain(found: re.Match[str]) -> dict[str, Reading] | None:
+def _plain(
+    loss: str, gradient: str | None, memory: str, speed: str, tflops: str, mfu: str
+) -> dict[str, Reading] | None:
     """Give the values of a whole line; None where one is no number."""
-    loss, gradient, memory, speed, tflops, mfu = found.group(6, 7, 8, 9, 10, 11)
     try:
         values: dict[str, Reading] = {"loss": float(loss)}
         if gradient is not None:
             values["grad_norm"] = float(gradient)
         values["hbm_peak_bytes"] = float(memory) * 2.0**30
         values["tokens_per_second_per_gpu"] = float(speed.replace(",", ""))
-        values["tflops"], values["mfu"] = float(tflops), float(mfu) * 0.01
+        values["tflops"] = float(tflops)
+        values["mfu"] = float(mfu) * 0.01
     except ValueError:
         return None
     return values

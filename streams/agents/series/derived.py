@@ -94,12 +94,16 @@ def _latency(grown: dict[str, float]) -> float | None:
     return seconds / requests if requests > 0 else None
 
 
+_LARGEST_MASK = 1 << 53
+
+
 def gpu_flags(series: Sequence[Series]) -> Readings:
     """Give why the clocks of one GPU are low, from a mask of reasons or from counts of events in a window."""
     readings: Readings = {}
     for one in series:
         if one.name in {"DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", "DCGM_FI_DEV_CLOCKS_EVENT_REASONS"}:
-            readings |= throttles(int(one.value))
+            if 0 <= one.value < _LARGEST_MASK:
+                readings |= throttles(int(one.value))
         elif one.name == "DCGM_EXP_CLOCK_EVENTS_COUNT":
             flag = _EVENT_FLAGS.get(one.labels.get("clock_event", ""))
             if flag is not None:
@@ -128,6 +132,7 @@ def believable(readings: Readings) -> Readings:
 
 
 _LARGEST_CODE = 1 << 31
+_LONGEST_CODE = 10
 
 
 def xid_events(gpu: str, readings: Readings, series: Sequence[Series], codes: Codes) -> list[Happening]:
@@ -141,7 +146,7 @@ def xid_events(gpu: str, readings: Readings, series: Sequence[Series], codes: Co
         codes.last[gpu] = code
     for one in series:
         label = one.labels.get("xid", "")
-        if one.name == "DCGM_EXP_XID_ERRORS_COUNT" and label.isdecimal():
+        if one.name == "DCGM_EXP_XID_ERRORS_COUNT" and label.isdecimal() and len(label) < _LONGEST_CODE:
             key = (gpu, int(label))
             if one.value > codes.counts.get(key, one.value):
                 found.add(int(label))

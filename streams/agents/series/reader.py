@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from schemas.telemetry import Entity, Reading
+from schemas.telemetry import LATEST_TIME, Entity, Reading
 from streams.agents.finding import Finding, Happening, Sample
 from streams.agents.series import derived
 from streams.agents.series.aliases import BLANKS, BY_SERIES, GPU_LABELS, JOB_LABELS, MOUNT_TYPES, NODE_LABELS, Alias
@@ -63,7 +63,7 @@ class SeriesReader:
         return findings
 
     def _sort(self, one: Series, now: float, look: _Seen) -> None:
-        time = now if one.time is None else one.time
+        time = one.time if one.time is not None and 0 <= one.time < LATEST_TIME else now
         look.time = max(look.time, time)
         thing = _thing(one)
         if thing is None or len(thing[1]) > _LONGEST_NAME:
@@ -130,7 +130,10 @@ class SeriesReader:
     def _boot(self, node: str, look: _Seen) -> Iterator[Happening]:
         """Tell that a node started anew when its boot time changes."""
         boots = [
-            one.value for series in look.further.values() for one in series if one.name == "node_boot_time_seconds"
+            one.value
+            for series in look.further.values()
+            for one in series
+            if one.name == "node_boot_time_seconds" and 0 <= one.value < LATEST_TIME
         ]
         if boots:
             before = self._codes.boots.get(node)

@@ -66,6 +66,29 @@ def test_every_line_says_what_it_says(name: str) -> None:
     check(said(read(text.encode(), cut=1)), wanted)
 
 
+STRETCHES = {
+    "megatron": " iteration {n}/ 500 | consumed samples: {n} | lm loss: {loss} | global batch size: 8 |",
+    "torchtitan": "[titan] 2026-03-11 08:14:09,436 - root - INFO - step: {n}  loss: {loss}  memory: 51.20GiB(53.90%)  "
+    "tps: 6,310  tflops: 365.10  mfu: 36.91%",
+    "nanogpt": "iter {n}: loss {loss}, time 13.70ms, mfu 26.87%",
+    "hugging face": "{{'loss': {loss}, 'grad_norm': 36.65, 'epoch': 0.{n}}}",
+}
+
+
+@pytest.mark.parametrize("name", STRETCHES)
+@pytest.mark.parametrize("odd", ["2.5", "nan", "1.2.3", "'2.5'", "2,5", "inf", "", "1e-3", "-1", "2.5 NVRM: x", "٣"])
+def test_a_stretch_says_what_its_lines_say(name: str, odd: str) -> None:
+    """Lines of one kind that are read at one go say what they say when each arrives alone, odd ones among them too."""
+    losses = ["2.25", "2.125", odd, odd, "2.0", "1.5"]
+    lines = [(STRETCHES[name].format(n=n, loss=loss) + "\n").encode() for n, loss in enumerate(losses, 7)]
+    alone = LogReader(UTC)
+    found = [finding for line in lines for finding in alone.feed(line, ARRIVED)]
+    whole = LogReader(UTC)
+    assert repr(whole.feed(b"".join(lines), ARRIVED)) == repr(found)
+    assert (whole.read, whole.unread, whole.passed_over) == (alone.read, alone.unread, alone.passed_over)
+    assert len(found) >= 4
+
+
 PREFIXES = ("[default7]:", "[rank0]:", "retraining/0 [default0]:", "(task, pid=6678) ", "0: ", "trainer-1 | ",
             "2026-03-04T10:00:00.123456789Z stdout F ", "Mar  4 10:00:00 n05 trainer[77]: ")  # fmt: skip
 ONE_LINERS = [name for name, (text, _) in TABLE.items() if "\n" not in text and "\r" not in text]
@@ -163,6 +186,17 @@ def test_nothing_that_is_printed_can_crash_it(log: bytes, cut: int) -> None:
     for finding in findings:
         record = decode(encode(stamp.record("j", 1, ARRIVED, finding)))
         assert not isinstance(record, Tick)
+
+
+@pytest.mark.parametrize("cut", [1 << 20, 1000])
+def test_a_line_without_end_is_cut_off(cut: int) -> None:
+    """Of a line that is longer than any message the beginning counts, however it arrives, and its rest is no line."""
+    beyond, first = b"x" * (6 * LONGEST) + b" RuntimeError: CUDA error\n", b"iter 7: loss 2.2210, time 13.80ms "
+    steps = [
+        finding for finding in read(first + beyond + beyond + first + b"\n", cut) if isinstance(finding, LoggedStep)
+    ]
+    assert [step.step for step in steps] == [7, 7]
+    assert len(read(first + beyond + beyond + first + b"\n", cut)) == 2
 
 
 @pytest.mark.recorded

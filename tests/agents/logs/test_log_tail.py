@@ -87,6 +87,21 @@ def test_an_agent_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert steps(second()) == []
 
 
+def test_another_file_under_the_same_number_begins_anew(tmp_path: Path) -> None:
+    """The number of a file that is gone is given to another one: what was known of the first is not of the second."""
+    log, state = tmp_path / "a.log", tmp_path / "state"
+    append(log, line(1))
+    follow = tail(tmp_path, state)
+    append(log, line(2))
+    assert steps(follow()) == [2]
+    follow.close()
+    follow = tail(tmp_path, state)
+    log.write_text("a job of another name\n" + line(7) + line(8) + line(9))  # the same number, and longer than before
+    assert steps(follow()) == [7, 8, 9]
+    append(log, line(10))
+    assert steps(follow()) == [10]
+
+
 def test_a_record_of_several_lines_ends_when_the_log_stands_still(tmp_path: Path) -> None:
     """The last record of a log is given although no line follows it."""
     log = tmp_path / "a.log"
