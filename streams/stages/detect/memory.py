@@ -180,20 +180,28 @@ class Voices(Struct):
     silence: SawtoothMemory | None = None
 
 
+class Work(Struct):
+    """One reading of how much busy GPUs get done: its level while the job trains, a slow average, and as last seen."""
+
+    usual: float
+    now: float = 0.0
+    learned: int = 0
+
+
 class Spinning(Struct):
-    """Whether busy GPUs wait for each other: full use at little power.
+    """Whether busy GPUs wait for each other: full use, and little done.
 
     Attributes:
-        usual: watts of a busy GPU while the job trains, a slow average; None before one was learned.
-        power: watts of a busy GPU when it was last seen.
-        learned: samples it was learned from.
+        work: reading of the GPUs -> what is known of it.
+        seen: nodes that have spoken of their GPUs while the job trained.
         nodes: node -> whether its GPUs spun when it last spoke; those that have spoken since the last step.
+        idled: since the last step, a GPU was idle of a rank that had ended it.
     """
 
-    usual: float | None = None
-    power: float = 0.0
-    learned: int = 0
+    work: dict[str, Work] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
     nodes: dict[str, bool] = field(default_factory=dict)
+    idled: bool = False
 
 
 class Heritage(Struct):

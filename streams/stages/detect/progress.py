@@ -40,8 +40,7 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
         attempt.longest = max(attempt.longest, plain if attempt.settled is not None else 0.0)
     attempt.top_step, attempt.age = step, 0.0
     goes_on(attempt, time)
-    if attempt.spinning.nodes:
-        attempt.spinning.nodes = {}
+    spinning.forget(attempt)
     attempt.progress = max(attempt.progress or 0.0, time)
 
 
