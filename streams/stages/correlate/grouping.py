@@ -29,6 +29,8 @@ MOST_ALIKE, MOST_TEARDOWN = 64, 8
 """So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
 OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost", "job.fault")
 """Events whose subject is the GPU at fault."""
+URGENT = ("spinning",)
+"""Parts of findings that have been waited for already, and that no further finding would keep from opening a case."""
 LOOK_AGAIN_SECONDS = 30.0
 """A sign that found no place is tried again after this: the leading cause may have become another."""
 
@@ -73,7 +75,10 @@ def look_soon(memory: CorrelateMemory, finding: Finding, hold: float) -> None:
         finding: the newcomer.
         hold: as for `settle`.
     """
-    memory.heard.setdefault(_identity(finding), max(memory.clock, min(finding.time, memory.clock + hold)))
+    heard = max(memory.clock, min(finding.time, memory.clock + hold))
+    if isinstance(finding, Detection) and finding.part in URGENT:
+        heard = memory.clock - hold
+    memory.heard.setdefault(_identity(finding), heard)
     may_join = any(case.state in LIVE for case in memory.cases.values())
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, _heard(memory, finding) + hold)
 
