@@ -135,10 +135,12 @@ def _records(scenario: Scenario, seed: int) -> Iterator[Any]:  # Any: records of
     simulation = Simulation(scenario, np.random.default_rng(seed))
     due = simulation.now
     for batch in arrivals(simulation, defects_for(seed)):
-        yield from batch
-        while due <= simulation.now:
-            yield Tick(time=due, every=TICK_SECONDS)
-            due += TICK_SECONDS
+        for record in [*batch, None]:
+            while due <= (simulation.now if record is None else record.time):
+                yield Tick(time=due, every=TICK_SECONDS)
+                due += TICK_SECONDS
+            if record is not None:
+                yield record
 
 
 def _is_hit(scenario: Scenario, incident: dict[str, Any]) -> bool:  # Any: plain data

@@ -29,8 +29,10 @@ MOST_ALIKE, MOST_TEARDOWN = 64, 8
 """So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
 OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost", "job.fault")
 """Events whose subject is the GPU at fault."""
-URGENT = ("spinning",)
-"""Parts of findings that have been waited for already, and that no further finding would keep from opening a case."""
+URGENT = ("spinning", "held")
+"""Parts of findings that have been waited for already."""
+MOMENT_SECONDS = 1.0
+"""They wait for those of the same moment only, so that which of them opens a case does not depend on who came first."""
 LOOK_AGAIN_SECONDS = 30.0
 """A sign that found no place is tried again after this: the leading cause may have become another."""
 
@@ -77,7 +79,7 @@ def look_soon(memory: CorrelateMemory, finding: Finding, hold: float) -> None:
     """
     heard = max(memory.clock, min(finding.time, memory.clock + hold))
     if isinstance(finding, Detection) and finding.part in URGENT:
-        heard = memory.clock - hold
+        heard = memory.clock - max(0.0, hold - MOMENT_SECONDS)
     memory.heard.setdefault(_identity(finding), heard)
     may_join = any(case.state in LIVE for case in memory.cases.values())
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, _heard(memory, finding) + hold)

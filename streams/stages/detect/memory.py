@@ -171,8 +171,15 @@ class Samples(Struct):
 
 
 class Voices(Struct):
-    """When each source was last heard."""
+    """When each source was last heard.
 
+    Attributes:
+        early: places of those of whose silence an early word was given, and no other yet.
+        vouched: Unix seconds at which the scheduler last called the job running.
+    """
+
+    early: list[int] = field(default_factory=list)
+    vouched: float = 0.0
     names: list[str] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     latest: list[float] = field(default_factory=list)
