@@ -94,7 +94,7 @@ def test_a_job_that_its_scheduler_calls_running(state: str, found: int) -> None:
     fed = trained(job)
     fed.feed(running(job, state), *ticks(job, 45))
     assert len(silences(fed)) == found
-    assert {one.part for one in silences(fed)} <= {"held"}
+    assert {one.part for one in silences(fed)} <= {"held_all"}
 
 
 def test_nobody_is_paged_before_it_has_lasted() -> None:

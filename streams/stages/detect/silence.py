@@ -20,8 +20,8 @@ from streams.stages.detect.memory import Attempt, Voices
 _SILENCE = Silence()
 SIGNAL = "source_age_seconds"
 MOMENT_SECONDS = 5.0
-HELD = "held"
-"""Part of a finding that was told before a silence has lasted as long as any other has to."""
+HELD, HELD_ALL = "held", "held_all"
+"""Parts of what was told before a silence has lasted as long as any other has to: of one source, and of all at once."""
 EARLY_SECONDS, EARLY_FACTOR = 20.0, 5.0
 """Least silence of an early word, in seconds and in usual intervals of the source."""
 EARLY_STEPS = 10
@@ -102,7 +102,7 @@ def _early(
         if place not in voices.early and place != speaker and (together or _is_left_out(attempt, place, now)):
             voices.early.append(place)
             alarm = _alarm(memory, ages, place, over=False)
-            yield alarm, _found(attempt, alarm, HELD, now)
+            yield alarm, _found(attempt, alarm, HELD_ALL if together else HELD, now)
 
 
 def _is_left_out(attempt: Attempt, place: int, now: float) -> bool:
@@ -146,7 +146,7 @@ def _found(attempt: Attempt, alarm: Alarm, part: str, now: float) -> Found:
         part=part,
         text=(
             f"nothing from {node} for {amount(SIGNAL, alarm.after)}, usually every {amount(SIGNAL, alarm.before)}"
-            + ("; it is held before anybody is paged" if part == HELD else "")
+            + ("; it is held before anybody is paged" if part in (HELD, HELD_ALL) else "")
         ),
     )
 
