@@ -14,11 +14,11 @@ import numpy as np
 from msgspec import Struct, structs
 
 from bench.table import Table
+from bench.ticking import heard
 from playbooks.load import load_causes, load_playbooks
 from schemas.codec import decode, encode
 from schemas.incident import Incident
-from schemas.telemetry import StepFrame, Tick
-from streams.agents.simulated import arrivals, defects_for
+from schemas.telemetry import StepFrame
 from streams.agents.simulation.fault_scenarios import ONSET
 from streams.agents.simulation.scenario import Scenario
 from streams.agents.simulation.scenarios import SCENARIOS, scenario_named
@@ -40,7 +40,6 @@ STOPPAGES = ("hang", "hang_of_a_saving_job", "telemetry_stops", "node_silent", "
 """Faults that show by what no longer comes: nobody can tell before the usual pause has been outgrown."""
 GOAL_STEPS, GOAL_SECONDS = 10, 30.0
 """An incident is in time within ten usual steps of its onset, or within half a minute where that is longer."""
-TICK_SECONDS = 5.0
 BELIEFS = (0.0, 0.5, 0.7, 0.85, 0.95, 1.01)
 """Edges of the classes of belief that are held against how often it was right."""
 
@@ -110,7 +109,7 @@ def scenarios() -> Iterator[tuple[Scenario, float]]:
 
 def judged(scenario: Scenario, size: float, seed: int) -> Run:
     """Simulate one run, replay it and hold what was said against what befell it."""
-    lines = [encode(record) + b"\n" for record in _records(scenario, seed)]
+    lines = [encode(record) + b"\n" for record in heard(Simulation(scenario, np.random.default_rng(seed)), seed)]
     causes = load_causes()
     outcome = replay(Line(topology(causes, load_playbooks(causes=causes))), lines)
     incidents: list[dict[str, Any]] = summary(outcome)["incidents"]  # Any: plain data
@@ -129,18 +128,6 @@ def _sized(scenario: Scenario, parameter: str, value: float) -> Scenario:
     leg = scenario.legs[0]
     influences = tuple(structs.replace(one, **{parameter: value}) for one in leg.influences)
     return structs.replace(scenario, legs=(structs.replace(leg, influences=influences), *scenario.legs[1:]))
-
-
-def _records(scenario: Scenario, seed: int) -> Iterator[Any]:  # Any: records of telemetry
-    simulation = Simulation(scenario, np.random.default_rng(seed))
-    due = simulation.now
-    for batch in arrivals(simulation, defects_for(seed)):
-        for record in [*batch, None]:
-            while due <= (simulation.now if record is None else record.time):
-                yield Tick(time=due, every=TICK_SECONDS)
-                due += TICK_SECONDS
-            if record is not None:
-                yield record
 
 
 def _is_hit(scenario: Scenario, incident: dict[str, Any]) -> bool:  # Any: plain data
