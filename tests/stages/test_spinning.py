@@ -114,6 +114,18 @@ def test_a_job_with_long_pauses_is_given_twice_as_long() -> None:
     assert len(stalled(fed)) == 1
 
 
+def test_a_pause_may_come_again_and_be_longer() -> None:
+    """Of a job that has once stood still for four minutes, which ended by itself, five minutes say nothing yet."""
+    job = Job()
+    fed = trained(job)
+    working = {"n1": WORKING, "n2": WORKING}
+    fed.feed(*sampled(job, 240, working), *job.run(30), *sampled(job, 450, working))
+    assert stalled(fed) == []
+    fed.feed(*sampled(job, 60, working))
+    [found] = stalled(fed)
+    assert found.limit == pytest.approx(2 * 240, abs=5)
+
+
 def left(job: Job, rank: int = 3) -> list[Record]:
     """The last step, which one rank does not end: the frame of its node comes without it."""
     frames = job.run(1)
