@@ -56,6 +56,7 @@ SIGNS = (
         "uneven_work_share",
         ("loader", "optimizer", "host_prep", "h2d", "compute", ""),
     ),
+    SignKind("late_steps", "steps were done all along and told late", "interval_seconds"),
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
     SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),
     SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),

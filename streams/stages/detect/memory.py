@@ -226,6 +226,7 @@ class Attempt(Struct):
     Attributes:
         through: Unix seconds at which the trainer said that it is done; None while steps come.
         longest: seconds of the longest pause that ended by itself and that nobody had announced.
+        made_up: seconds of the longest standstill that turned out to be none, for its steps came later.
         spinning: how the GPUs draw power while they say that they are busy.
         heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
@@ -256,6 +257,7 @@ class Attempt(Struct):
     stall_checked: int = -1
     through: float | None = None
     longest: float = 0.0
+    made_up: float = 0.0
     spinning: Spinning = field(default_factory=Spinning)
     gpu_util: float | None = None
     total_steps: int = 0

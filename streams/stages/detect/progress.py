@@ -18,8 +18,9 @@ _STALLED = Stalled()
 IDLE_UTIL = 0.2
 IDLE_PATIENCE = 6.0
 """GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
-PAUSES, LONGEST_SECONDS = 2.0, 900.0
-"""A pause that ended by itself may come again: so often the longest is waited for, up to so many seconds."""
+PAUSES, LONGEST_SECONDS = 2.0, 1800.0
+"""A pause that ended by itself may come again: so often the longest is waited for, up to so many seconds; twice as many
+where the steps of it came later."""
 SPIN_WEIGHT = 100.0
 """Seconds of a standstill in which busy GPUs draw little weigh so much: they outgrow every limit once they count."""
 
@@ -99,7 +100,7 @@ def _weighed(attempt: Attempt, age: float) -> float:
 
 
 def _patience(attempt: Attempt) -> float:
-    return min(PAUSES * attempt.longest, LONGEST_SECONDS)
+    return max(min(PAUSES * attempt.longest, LONGEST_SECONDS), min(PAUSES * attempt.made_up, 2 * LONGEST_SECONDS))
 
 
 def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from schemas.telemetry import Reading, SampleFrame, is_finite
 from schemas.wording import amount
+from streams.stages.detect import phases
 from streams.stages.detect.memory import Attempt, Spinning, Work
 from streams.stages.detect.participants import left_behind
 
@@ -73,7 +74,7 @@ def calls(attempt: Attempt, age: float) -> bool:
     known = attempt.spinning
     if not _spins(known) or age < limit(attempt):
         return False
-    return _announces(attempt) or (_all_spin(known) and (_stopped_known(attempt) or _is_measured(known)))
+    return _all_spin(known) and (_announces(attempt) or _stopped_known(attempt) or _is_measured(known))
 
 
 def limit(attempt: Attempt) -> float:
@@ -100,7 +101,9 @@ def words(attempt: Attempt) -> str:
 
 
 def _announces(attempt: Attempt) -> bool:
-    return bool(attempt.phases.ended or attempt.phases.open) or attempt.saves.last_step >= 0
+    """It has told of a pause; a warm-up, in which steps go on, is none."""
+    told = [*attempt.phases.ended, *attempt.phases.open.values()]
+    return attempt.saves.last_step >= 0 or any(phase.name not in phases.STEPPING for phase in told)
 
 
 def _spins(known: Spinning) -> bool:

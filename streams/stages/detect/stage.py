@@ -236,6 +236,7 @@ class Detect:
         phases.step_closed(attempt.phases, closed.time)
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
+        attempt.made_up = memory.signs.late_steps.longest
         fleet.step(memory.fleet, closed)
         utilisation.add(attempt, closed)
         yield Sent("vitals", memory.key, vitals.of_step(memory, attempt, closed, phase))
