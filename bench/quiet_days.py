@@ -52,7 +52,7 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 SHAPES = (
     Shape(name="steps of 1 s, 16 GPUs on 2 nodes", seconds=1.02, steps=3000, nodes=2, gpus=8, runs=3),
-    Shape(name="steps of 1 s, 512 GPUs on 2 nodes", seconds=1.02, steps=8000, nodes=2, gpus=256, runs=12),
+    Shape(name="steps of 1 s, 512 GPUs on 2 nodes", seconds=1.02, steps=4000, nodes=2, gpus=256, runs=6),
     Shape(name="steps of 6 s, 64 GPUs on 8 nodes", seconds=6.1, steps=2000, nodes=8, gpus=8, runs=1),
     Shape(name="steps of 60 s, 256 GPUs on 2 nodes", seconds=61.0, steps=1440, nodes=2, gpus=128, runs=16),
 )
