@@ -1,22 +1,22 @@
 """False incidents: days of jobs in which nothing is wrong, with everything that looks as if something were.
 
 Every job has all decoys at once: a warm-up, saves and evaluations that stop it, the drift of the day, single steps that
-take far longer, a batch that grows on schedule, a restart on fewer nodes; half of them have sequences of uneven length.
-Backgrounds are resampled from recorded step times, and every run loses, repeats, delays and reorders some records.
+take far longer, a batch that grows on schedule, a restart on fewer nodes; half of them have sequences of uneven length,
+and every third announces neither saves nor evaluations. Backgrounds are resampled from recorded step times, every run
+loses, repeats, delays and reorders some records, and ticks come as a runtime sends them.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 from msgspec import Struct, field
 
 from bench.table import Table
+from bench.ticking import heard
 from playbooks.load import load_causes, load_playbooks
 from schemas.codec import encode
-from schemas.telemetry import Event, StepFrame, Telemetry
-from streams.agents.simulated import arrivals, defects_for
+from schemas.telemetry import Event, StepFrame, Telemetry, Tick
 from streams.agents.simulation.decoys import BatchRamp, DailyDrift, LoneStalls, UnevenSequences, WarmUp
 from streams.agents.simulation.influence import Influence
 from streams.agents.simulation.job import Job, Parts, nodes_named
@@ -51,7 +51,8 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 
 SHAPES = (
-    Shape(name="steps of 1 s, 16 GPUs on 2 nodes", seconds=1.02, steps=3000, nodes=2, gpus=8, runs=1),
+    Shape(name="steps of 1 s, 16 GPUs on 2 nodes", seconds=1.02, steps=3000, nodes=2, gpus=8, runs=3),
+    Shape(name="steps of 1 s, 512 GPUs on 2 nodes", seconds=1.02, steps=4000, nodes=2, gpus=256, runs=6),
     Shape(name="steps of 6 s, 64 GPUs on 8 nodes", seconds=6.1, steps=2000, nodes=8, gpus=8, runs=1),
     Shape(name="steps of 60 s, 256 GPUs on 2 nodes", seconds=61.0, steps=1440, nodes=2, gpus=128, runs=16),
 )
@@ -64,6 +65,15 @@ class Days(Struct):
     steps: int = 0
     gpu_days: float = 0.0
     told: list[str] = field(default_factory=list)
+
+
+class Watched(Struct):
+    """One attempt: its GPUs, its steps, and Unix seconds of the first and the last of them."""
+
+    size: int
+    steps: set[int] = field(default_factory=set)
+    first: float = math.inf
+    last: float = 0.0
 
 
 def run() -> Table:
@@ -82,18 +92,28 @@ def watched(shape: Shape) -> Days:
     causes = load_causes()
     line = Line(topology(causes, load_playbooks(causes=causes)))
     for seed in range(shape.runs):
-        records = list(_records(quiet_job(shape, seed), seed))
-        incidents = summary(replay(line, (encode(record) for record in records)))["incidents"]
-        days.told += [f"{one['cause']} at {one['onset_step']} of run {seed}" for one in incidents]
-        steps, gpu_days = _watched_time(records)
-        days.steps, days.gpu_days = days.steps + steps, days.gpu_days + gpu_days
+        watch(days, line, seed)
     return days
+
+
+def watch(days: Days, line: Line, seed: int) -> None:
+    """Let one run pass, and add what was seen of it."""
+    simulation = Simulation(
+        quiet_job(days.shape, seed), np.random.default_rng((seed, 7)), START + 7 * DAY_SECONDS * seed
+    )
+    attempts: dict[int, Watched] = {}
+    records = (_noted(attempts, record) for record in heard(simulation, seed))
+    incidents = summary(replay(line, (encode(record) for record in records)))["incidents"]
+    days.told += [f"{one['cause']} at {one['onset_step']} of run {seed}" for one in incidents]
+    days.steps += sum(len(one.steps) for one in attempts.values())
+    days.gpu_days += sum(one.size * (one.last - one.first) / DAY_SECONDS for one in attempts.values())
 
 
 def quiet_job(shape: Shape, seed: int) -> Scenario:
     """Make a job of this shape in which nothing is wrong."""
     first, middle, last = 1, shape.steps // 2, shape.steps
-    whole, fewer = _job(shape, 1, shape.nodes), _job(shape, 2, max(1, shape.nodes // 2))
+    announces = seed % 3 != 2
+    whole, fewer = _job(shape, 1, shape.nodes, announces), _job(shape, 2, max(1, shape.nodes // 2), announces)
     decoys: list[Influence] = [DailyDrift(onset=0), LoneStalls(onset=first)]
     if seed % 2:
         decoys.append(UnevenSequences(onset=first))
@@ -119,7 +139,7 @@ def at_most(events: int, certainty: float = CERTAINTY) -> float:
     return high
 
 
-def _job(shape: Shape, attempt: int, nodes: int) -> Job:
+def _job(shape: Shape, attempt: int, nodes: int, announces: bool) -> Job:
     share = shape.seconds / Parts().seconds * shape.nodes / nodes
     parts = Parts(
         compute=0.79 * share,
@@ -139,29 +159,20 @@ def _job(shape: Shape, attempt: int, nodes: int) -> Job:
         checkpoint_seconds=40.0,
         evaluate_every=250,
         evaluate_seconds=90.0,
+        announces=announces,
         sample_seconds=max(10.0, 2 * shape.seconds),
     )
 
 
-def _records(scenario: Scenario, seed: int) -> Iterator[Telemetry]:
-    simulation = Simulation(scenario, np.random.default_rng((seed, 7)), START + 7 * DAY_SECONDS * seed)
-    for batch in arrivals(simulation, defects_for(seed)):
-        yield from (record for record in batch if isinstance(record, Telemetry))
-
-
-def _watched_time(records: list[Telemetry]) -> tuple[int, float]:
-    """Steps of all attempts, and GPU days."""
-    steps, days = 0, 0.0
-    starts = {one.attempt: one.data["world_size"] for one in records if _is_start(one) and isinstance(one, Event)}
-    for attempt, size in starts.items():
-        frames = [one for one in records if isinstance(one, StepFrame) and one.attempt == attempt]
-        steps += len({one.step for one in frames})
-        days += size * (max(one.time for one in frames) - min(one.time for one in frames)) / DAY_SECONDS
-    return steps, days
-
-
-def _is_start(record: Telemetry) -> bool:
-    return isinstance(record, Event) and record.event == "attempt.started"
+def _noted(attempts: dict[int, Watched], record: Telemetry | Tick) -> Telemetry | Tick:
+    """Count what passes."""
+    if isinstance(record, Event) and record.event == "attempt.started":
+        attempts[record.attempt] = Watched(size=int(record.data["world_size"]))
+    elif isinstance(record, StepFrame) and record.attempt in attempts:
+        seen = attempts[record.attempt]
+        seen.steps.add(record.step)
+        seen.first, seen.last = min(seen.first, record.time), max(seen.last, record.time)
+    return record
 
 
 def _row(words: str, days: list[Days]) -> tuple[str | float | int, ...]:

@@ -1,7 +1,8 @@
 """How right the verdicts are on a simulated cluster: faults of many sizes, decoys, and telemetry with defects.
 
 Backgrounds are resampled from recorded step times, the job is synchronous, a third of the sized faults is under 10 %,
-and every run loses, repeats, delays and reorders some of its records.
+and every run loses, repeats, delays and reorders some of its records. Ticks come every five seconds, as a runtime sends
+them: where everybody falls silent, nothing else lets time pass.
 """
 
 import itertools
@@ -13,16 +14,17 @@ import numpy as np
 from msgspec import Struct, structs
 
 from bench.table import Table
+from bench.ticking import heard
 from playbooks.load import load_causes, load_playbooks
 from schemas.codec import decode, encode
+from schemas.incident import Incident
 from schemas.telemetry import StepFrame
-from streams.agents.simulated import arrivals, defects_for
 from streams.agents.simulation.fault_scenarios import ONSET
 from streams.agents.simulation.scenario import Scenario
 from streams.agents.simulation.scenarios import SCENARIOS, scenario_named
 from streams.agents.simulation.simulation import Simulation
 from streams.line import Line
-from streams.replay import replay, summary
+from streams.replay import Outcome, replay, summary
 from streams.topology import topology
 
 SEEDS = (101, 102, 103)
@@ -37,6 +39,7 @@ SIZED: dict[str, tuple[str, tuple[tuple[float, float], ...]]] = {
 STOPPAGES = ("hang", "hang_of_a_saving_job", "telemetry_stops", "node_silent", "memory_leak")
 """Faults that show by what no longer comes: nobody can tell before the usual pause has been outgrown."""
 GOAL_STEPS, GOAL_SECONDS = 10, 30.0
+"""An incident is in time within ten usual steps of its onset, or within half a minute where that is longer."""
 BELIEFS = (0.0, 0.5, 0.7, 0.85, 0.95, 1.01)
 """Edges of the classes of belief that are held against how often it was right."""
 
@@ -49,7 +52,8 @@ class Run(Struct):
         hit: an incident in the right layer, dated right.
         named: it names whom it should and nobody else.
         wrong: incidents beside it.
-        delay: seconds from the onset to its opening, and the same in steps.
+        delay: seconds from the onset to its opening; `told`: until it was sent, after the hold.
+        goal: seconds that are in time.
         beliefs: belief of each incident of the run in its cause, and whether the layer was right.
     """
 
@@ -60,7 +64,8 @@ class Run(Struct):
     named: bool = False
     wrong: int = 0
     delay: float = math.nan
-    steps: float = math.nan
+    told: float = math.nan
+    goal: float = GOAL_SECONDS
     gpu_days: float = 0.0
     beliefs: tuple[tuple[float, bool], ...] = ()
 
@@ -81,10 +86,11 @@ def run() -> Table:
         "recall",
         "precision",
         "culprit right",
-        "delay p50 s",
+        "opened p50 s",
         "p90 s",
-        "p90 steps",
         "in time",
+        "sent p90 s",
+        "sent in time",
     )
     what = f"{len(runs)} simulated runs, telemetry with defects, seeds {SEEDS}; recall: right layer, right onset"
     return Table("verdicts", what, columns, tuple(rows))
@@ -103,18 +109,18 @@ def scenarios() -> Iterator[tuple[Scenario, float]]:
 
 def judged(scenario: Scenario, size: float, seed: int) -> Run:
     """Simulate one run, replay it and hold what was said against what befell it."""
-    lines = [encode(record) + b"\n" for record in _records(scenario, seed)]
+    lines = [encode(record) + b"\n" for record in heard(Simulation(scenario, np.random.default_rng(seed)), seed)]
     causes = load_causes()
-    line = Line(topology(causes, load_playbooks(causes=causes)))
-    incidents: list[dict[str, Any]] = summary(replay(line, lines))["incidents"]  # Any: plain data
-    expect, found = scenario.expect, Run(scenario.name, size, bool(scenario.expect.layers))
+    outcome = replay(Line(topology(causes, load_playbooks(causes=causes))), lines)
+    incidents: list[dict[str, Any]] = summary(outcome)["incidents"]  # Any: plain data
+    found = Run(scenario.name, size, bool(scenario.expect.layers))
     found.gpu_days = _gpu_days(scenario, lines)
     right = [one for one in incidents if _is_hit(scenario, one)]
-    found.beliefs = tuple((one["confidence"], one["layer"] in expect.layers) for one in incidents)
+    found.beliefs = tuple((one["confidence"], one["layer"] in scenario.expect.layers) for one in incidents)
     found.hit, found.wrong = bool(right), len(incidents) - len(right[:1])
     if right:
-        found.named = set(right[0]["nodes"]) == set(expect.nodes) or not (expect.nodes or expect.ranks)
-        _date(found, lines, right[0], expect.onset[0] + 5 if expect.onset else ONSET)
+        found.named = _is_named(scenario, right[0])
+        _date(found, scenario, lines, outcome, right[0])
     return found
 
 
@@ -124,12 +130,6 @@ def _sized(scenario: Scenario, parameter: str, value: float) -> Scenario:
     return structs.replace(scenario, legs=(structs.replace(leg, influences=influences), *scenario.legs[1:]))
 
 
-def _records(scenario: Scenario, seed: int) -> Iterator[Any]:  # Any: records of telemetry
-    simulation = Simulation(scenario, np.random.default_rng(seed))
-    for batch in arrivals(simulation, defects_for(seed)):
-        yield from batch
-
-
 def _is_hit(scenario: Scenario, incident: dict[str, Any]) -> bool:  # Any: plain data
     expect = scenario.expect
     first, last = expect.onset or (0, 0)
@@ -137,13 +137,26 @@ def _is_hit(scenario: Scenario, incident: dict[str, Any]) -> bool:  # Any: plain
     return incident["layer"] in expect.layers and step is not None and first <= step <= last
 
 
-def _date(found: Run, lines: list[bytes], incident: dict[str, Any], onset: int) -> None:  # Any: plain data
-    frames = [one for one in map(decode, lines) if isinstance(one, StepFrame)]
+def _is_named(scenario: Scenario, incident: dict[str, Any]) -> bool:  # Any: plain data
+    """It names the nodes of the culprits, and where it names ranks, theirs; all together are nobody in particular."""
+    expect, job = scenario.expect, scenario.legs[0].job
+    nodes = set(expect.nodes) or {node for node in job.nodes if set(job.ranks_on(node)) & set(expect.ranks)}
+    if not nodes:
+        return set(incident["nodes"]) in (set(), set(job.nodes))
+    return set(incident["nodes"]) == nodes and set(expect.ranks) <= set(incident["ranks"] or expect.ranks)
+
+
+def _date(found: Run, scenario: Scenario, lines: list[bytes], outcome: Outcome, incident: dict[str, Any]) -> None:
+    """Count from the step of the onset, or the last before it that was seen."""
+    expect = scenario.expect
+    onset = expect.onset[0] + 5 if expect.onset else ONSET
+    frames = [one for one in map(decode, lines) if isinstance(one, StepFrame) and one.step <= onset]
     times = {one.step: one.time for one in frames}
-    began = times.get(onset)
-    if began is not None:
-        found.delay = max(0.0, incident["opened_time"] - began)
-        found.steps = float(sum(1 for step, time in times.items() if step > onset and time <= incident["opened_time"]))
+    usual = float(np.median(np.diff([times[step] for step in sorted(times)])))
+    began, found.goal = times[max(times)], max(GOAL_SECONDS, GOAL_STEPS * usual)
+    found.delay = max(0.0, incident["opened_time"] - began)
+    sent = [one.record for one in outcome.said if one.topic == "incidents" and isinstance(one.record, Incident)]
+    found.told = max(0.0, min(one.updated_time for one in sent if one.id == incident["id"]) - began)
 
 
 def _gpu_days(scenario: Scenario, lines: list[bytes]) -> float:
@@ -160,20 +173,22 @@ def _by_size(faults: list[Run]) -> Iterator[tuple[str | float | int, ...]]:
 def _row(words: str, runs: list[Run]) -> tuple[str | float | int, ...]:
     hits = [one for one in runs if one.hit]
     said = len(hits) + sum(one.wrong for one in runs)
-    delays = [one.delay for one in hits if math.isfinite(one.delay)]
-    steps = [one.steps for one in hits if math.isfinite(one.delay)]
-    timely = [one for one in hits if one.steps <= GOAL_STEPS or one.delay <= GOAL_SECONDS]
     return (
         words,
         len(runs),
         len(hits) / max(1, len(runs)),
         len(hits) / max(1, said),
         sum(one.named for one in hits) / max(1, len(hits)),
-        float(np.median(delays)) if delays else "–",
-        float(np.quantile(delays, 0.9)) if delays else "–",
-        float(np.quantile(steps, 0.9)) if steps else "–",
-        len(timely) / max(1, len(delays)),
+        _quantile([one.delay for one in hits], 0.5),
+        _quantile([one.delay for one in hits], 0.9),
+        sum(one.delay <= one.goal for one in hits) / max(1, len(hits)),
+        _quantile([one.told for one in hits], 0.9),
+        sum(one.told <= one.goal for one in hits) / max(1, len(hits)),
     )
+
+
+def _quantile(seconds: list[float], share: float) -> float | str:
+    return float(np.quantile(seconds, share)) if seconds else "–"
 
 
 def _decoys(runs: list[Run]) -> tuple[str | float | int, ...]:
@@ -181,7 +196,7 @@ def _decoys(runs: list[Run]) -> tuple[str | float | int, ...]:
     wrong = sum(one.wrong + one.hit for one in runs)
     rate = wrong / max(days, 1e-9)
     words = f"decoys: {wrong} incidents in {days:.3f} days of 500 GPUs, {rate:.2g} a day"
-    return (words, len(runs), "–", "–", "–", "–", "–", "–", "–")
+    return (words, len(runs), *["–"] * 8)
 
 
 def _calibration(runs: list[Run]) -> Iterator[tuple[str | float | int, ...]]:
@@ -191,4 +206,4 @@ def _calibration(runs: list[Run]) -> Iterator[tuple[str | float | int, ...]]:
         right = [is_right for belief, is_right in told if low <= belief < high]
         words = f"incidents believed in by {low:.0%} to {min(high, 1.0):.0%}: layer right"
         share = sum(right) / len(right) if right else "–"
-        yield (words, len(right), "–", share, "–", "–", "–", "–", "–")
+        yield (words, len(right), "–", share, *["–"] * 6)

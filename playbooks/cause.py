@@ -37,6 +37,7 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         direction: up or down; "" for either.
         or_above: with `moved`: it holds as well where the present value is above this, from the first step on.
         newly: with `value`: what was so before the onset as well says nothing, if it was seen then.
+        since: with `moved` or `value`: what was last seen before the onset says nothing.
         text: with `event`: an expression that the event's text or error has to fit, case aside.
         whole_node: with `detector`: at least three quarters of the ranks of one node are concerned.
         alone: with `detector`: fewer ranks than that.
@@ -55,6 +56,7 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     above: float | None = None
     or_above: float | None = None
     newly: bool = False
+    since: bool = False
     text: str = ""
     below: float | None = None
     codes: tuple[int, ...] = ()
@@ -79,6 +81,8 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError("text: goes with event")
         if self.newly and not self.value:
             raise ValueError("newly: goes with value")
+        if self.since and not (self.moved or self.value):
+            raise ValueError("since: goes with moved or value")
         if self.or_above is not None and not self.moved:
             raise ValueError("or_above: goes with moved")
         try:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from playbooks.cause import Clue, covers
-from playbooks.facts import Facts, level_name, moved_by, present_level
+from playbooks.facts import Facts, is_seen_since, level_name, moved_by, present_level
 from schemas.detection import Detection
 from schemas.signals import signal_named
 from schemas.telemetry import Event
@@ -32,6 +32,9 @@ class Answer(Struct, frozen=True):
 
 def ask(clue: Clue, facts: Facts) -> Answer:
     """Look where a clue points."""
+    if clue.since and not is_seen_since(facts, clue.moved or clue.value):
+        name = clue.moved or clue.value
+        return Answer(None, f"{name} was not seen since the onset", _layer(name))
     if clue.moved:
         return _moved(clue, facts)
     if clue.value:

@@ -82,6 +82,12 @@ def present_level(facts: Facts, signal: str) -> float | None:
     return statistics.median(since) if since else track.values[-1]
 
 
+def is_seen_since(facts: Facts, signal: str) -> bool:
+    """Tell whether a signal had a value since the onset."""
+    track = facts.tracks.get(level_name(signal))
+    return track is not None and bool(track.times) and max(track.times) >= facts.onset_time
+
+
 def normal_level(facts: Facts, signal: str) -> float | None:
     """The healthy level of a signal, None before one was learned."""
     name = level_name(signal)

@@ -138,6 +138,8 @@ _GPU = (
     _signal("memory_temperature_c", "Celsius", "system", "gpu", "none", "GPU memory temperature", over="max"),
     _signal("power_watts", "W", "system", "gpu", "none", "power draw", aliases=("DCGM_FI_DEV_POWER_USAGE",)),
     _signal("busy_power_watts", "W", "system", "gpu", "none", "power draw of the GPUs that are busy"),
+    _signal("busy_temperature_c", "Celsius", "system", "gpu", "none", "temperature of the GPUs that are busy"),
+    _signal("busy_sm_active", "share", "system", "gpu", "none", "share of active SMs of the GPUs that are busy"),
     _signal("power_limit_watts", "W", "system", "gpu", "down", "enforced power limit", worth=0.05, over="min"),
     _signal("throttle_sw_power_cap", "", "system", "gpu", "none", "clocks at the power cap; normal under load", kind="flag", over="max"),
     _signal("throttle_*", "", "system", "gpu", "up", "clocks held down for a reason", kind="flag", floor=0.5, over="max"),

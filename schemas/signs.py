@@ -56,6 +56,7 @@ SIGNS = (
         "uneven_work_share",
         ("loader", "optimizer", "host_prep", "h2d", "compute", ""),
     ),
+    SignKind("late_steps", "steps were done all along and told late", "interval_seconds"),
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
     SignKind("off_schedule", "the learning rate has left the schedule that was announced", "learning_rate"),
     SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from detectors.catalogue import DETECTORS
+from detectors.silence import KINDS
 from playbooks import load
 from playbooks.actions.catalogue import ACTIONS
 from playbooks.cause import UNKNOWN, Cause, Clue
@@ -14,8 +15,12 @@ from schemas.events import BY_NAME
 from schemas.signals import SIGNALS, signal_named
 from schemas.signs import BY_NAME as SIGNS
 from streams.install import OCCASION, checked_playbooks
+from streams.stages.detect.silence import HELD, HELD_ALL
 from streams.stages.detect.silence import SIGNAL as SILENCE
 from streams.stages.detect.watched import FINITE, LIMITS, SPIKY, has_level
+
+PARTS = {name: {*sign.parts} for name, sign in SIGNS.items()} | {"silence": {*KINDS, HELD, HELD_ALL}}
+"""What a clue may ask a finding to be, by what found it."""
 
 CAUSES = load_causes()
 LIBRARY = load_playbooks(causes=CAUSES)
@@ -70,7 +75,7 @@ def test_a_clue_can_come_true(clue: Clue) -> None:
     if clue.alone or clue.whole_node:
         assert clue.detector == "slow_rank"
     if clue.parts:
-        assert clue.detector == "slow_rank" or {*clue.parts} <= {*SIGNS[clue.detector].parts}
+        assert clue.detector == "slow_rank" or {*clue.parts} <= PARTS[clue.detector]
 
 
 def test_what_opens_can_be_found(clue: Clue) -> None:

@@ -309,6 +309,17 @@ def test_what_was_so_before_says_nothing(before: dict[str, float], newly: bool, 
     assert ask(a_clue(value="cpu_util", above=0.9, newly=newly), known).holds is holds
 
 
+@pytest.mark.parametrize(
+    ("first", "holds"),
+    [pytest.param(ONSET, True, id="seen since"), pytest.param(ONSET - 20.0, None, id="seen last before the onset")],
+)
+def test_what_was_last_seen_before_says_nothing_of_now(first: float, holds: bool | None) -> None:
+    """A clue that asks for what was seen since the onset takes no older value for the present one."""
+    known = facts(tracks={"gpu_util": a_track(0.98, 0.99, first=first)})
+    assert ask(a_clue(value="gpu_util", above=0.9, since=True), known).holds is holds
+    assert ask(a_clue(value="gpu_util", above=0.9), known).holds is True
+
+
 def test_levels_before_an_onset_are_of_some_values() -> None:
     """One value before the onset may be the last of something else; three tell how it was."""
     tracks = {"few": a_track(1.0, first=ONSET - 10.0), "some": a_track(1.0, 3.0, 2.0, 9.0, first=ONSET - 30.0)}

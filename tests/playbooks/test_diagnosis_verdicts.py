@@ -94,6 +94,30 @@ def test_no_steps_while_the_gpus_work_is_no_hang() -> None:
     assert named(stalled, tracks={"busy_power_watts": a_track(300.0, normal=700.0)}) == "hang"
 
 
+@pytest.mark.parametrize(
+    ("signal", "level", "cause"),
+    [
+        pytest.param("busy_temperature_c", 61.0, "steps_unreported", id="as hot as before"),
+        pytest.param("busy_temperature_c", 47.0, "hang", id="cooler"),
+        pytest.param("busy_sm_active", 0.8, "steps_unreported", id="as many units at work"),
+        pytest.param("busy_sm_active", 0.1, "hang", id="few units at work"),
+    ],
+)
+def test_what_tells_a_hang_where_no_power_is_read(signal: str, level: float, cause: str) -> None:
+    """Heat and units at work tell of GPUs that train on, and of such that wait."""
+    normal = {"busy_temperature_c": 61.0, "busy_sm_active": 0.8}[signal]
+    tracks = {"gpu_util": a_track(0.97), signal: a_track(level, normal=normal)}
+    assert named(a_detection("interval_seconds", "stalled"), tracks=tracks) == cause
+
+
+def test_what_was_seen_last_before_the_onset_is_no_evidence() -> None:
+    """GPUs of which nothing was heard since may do anything: nobody says that they work, and none is blamed."""
+    silent = tuple(a_detection("source_age_seconds", "silence", part="all", nodes=(node,)) for node in ("n1", "n2"))
+    tracks = {"busy_power_watts": a_track(700.0, first=ONSET - 10.0, normal=700.0)}
+    found = diagnose(facts(*silent, a_detection("interval_seconds", "stalled"), tracks=tracks), CAUSES)
+    assert (found.cause.cause, found.suspects) == ("job_unseen", ())
+
+
 def test_a_loader_that_starves_for_no_reason_that_was_seen() -> None:
     """Where neither the storage nor the CPUs are seen, neither is blamed; one that is seen at fault is."""
     share = a_detection("loader_share")

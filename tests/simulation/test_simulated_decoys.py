@@ -31,6 +31,16 @@ def test_an_evaluation_is_a_gap_between_steps(lived: Runs) -> None:
     assert [getattr(record, "step", None) for record in valid] == [1_000, 1_200, 1_400, 1_600]
 
 
+def test_pauses_of_which_nothing_is_said(lived: Runs) -> None:
+    """While the first rank saves its GPU idles and the others spin; no event tells of that, nor of an evaluation."""
+    run = lived("silent_pauses")
+    assert run.events("checkpoint.begin") == run.events("checkpoint.end") == run.events("phase.begin") == []
+    util, power = (run.sampled(name, "n01", 1_050, 1_051)[2:10] for name in ("gpu_util", "power_watts"))
+    assert util[:, 0].max() < 0.1
+    assert util[:, 1:].min() > 0.9
+    assert power[:, 1:].max() < 300.0
+
+
 def test_a_larger_batch_costs_no_tokens(lived: Runs) -> None:
     """Steps are longer by a third or more after the announced change, tokens per second are not fewer."""
     run = lived("batch_ramp")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec import structs
 
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
@@ -111,3 +112,79 @@ def test_a_job_with_long_pauses_is_given_twice_as_long() -> None:
     assert stalled(fed) == []
     fed.feed(*sampled(job, 30, ALL))
     assert len(stalled(fed)) == 1
+
+
+def test_a_pause_may_come_again_and_be_longer() -> None:
+    """Of a job that has once stood still for four minutes, which ended by itself, five minutes say nothing yet."""
+    job = Job()
+    fed = trained(job)
+    working = {"n1": WORKING, "n2": WORKING}
+    fed.feed(*sampled(job, 240, working), *job.run(30), *sampled(job, 450, working))
+    assert stalled(fed) == []
+    fed.feed(*sampled(job, 60, working))
+    [found] = stalled(fed)
+    assert found.limit == pytest.approx(2 * 240, abs=5)
+
+
+def left(job: Job, rank: int = 3) -> list[Record]:
+    """The last step, which one rank does not end: the frame of its node comes without it."""
+    frames = job.run(1)
+    at = next(place for place, frame in enumerate(frames) if rank in frame.ranks)
+    mine = frames[at].ranks.index(rank)
+    values = {name: [None if i == mine else x for i, x in enumerate(row)] for name, row in frames[at].values.items()}
+    frames[at] = structs.replace(frames[at], values=values)
+    return [*frames]
+
+
+def test_the_ranks_that_did_not_end_the_step_are_as_good_as_announcements() -> None:
+    """Where the others have ended the step and spin, nobody saves; the finding names who stopped."""
+    job = Job()
+    fed = trained(job, announces=False)
+    fed.feed(*left(job), *sampled(job, 30, ALL))
+    [hang] = stalled(fed)
+    assert (hang.ranks, hang.nodes, hang.limit) == ((3,), ("n1",), 20.0)
+
+
+def test_the_first_rank_may_be_saving() -> None:
+    """A rank 0 that has not ended its step may be at a save that is counted to it."""
+    job = Job()
+    fed = trained(job, announces=False)
+    fed.feed(*left(job, rank=0), *sampled(job, 280, ALL))
+    assert stalled(fed) == []
+
+
+def test_an_idle_gpu_is_somebody_at_work_on_the_host() -> None:
+    """A frame came without a rank by chance, and another one's GPU idles, for it saves: the others wait for that."""
+    job = Job()
+    fed = trained(job, announces=False)
+    fed.feed(*left(job))
+    for _ in range(56):
+        fed.feed(job.sample("gpu", ["GPU-0", "GPU-3"], "n1", [0, 3], gpu_util=[0.0, 1.0], power_watts=[90.0, SPINNING]))
+        fed.feed(*sampled(job, 5, {"n2": SPINNING}))
+    assert stalled(fed) == []
+
+
+def active(job: Job, node: str, sm: float, hbm: float) -> SampleFrame:
+    """What a node without power readings says of its GPUs."""
+    return job.sample("gpu", [f"GPU-{node}"], node, gpu_util=[1.0], sm_active=[sm], hbm_active=[hbm])
+
+
+@pytest.mark.parametrize(
+    ("sm", "hbm", "found"),
+    [
+        pytest.param(0.15, 0.0, 1, id="a collective that spins"),
+        pytest.param(0.15, 0.4, 0, id="a model that generates"),
+        pytest.param(0.8, 0.4, 0, id="the GPUs work"),
+    ],
+)
+def test_units_at_rest_tell_a_hang_without_power(sm: float, hbm: float, found: int) -> None:
+    """Of a job that announces nothing and names nobody, GPUs whose units rest tell a hang after a minute."""
+    job = Job()
+    fed = Fed(Detect())
+    fed.feed(job.started(), *job.run(30))
+    for _ in range(20):
+        fed.feed(*job.run(3), *(active(job, node, 0.8, 0.4) for node in job.nodes))
+    for _ in range(16):
+        job.time += 5.0
+        fed.feed(*(active(job, node, sm, hbm) for node in job.nodes))
+    assert len(stalled(fed)) == found

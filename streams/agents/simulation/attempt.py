@@ -10,7 +10,14 @@ from streams.agents.simulation.conditions import Conditions, Happening, healthy
 from streams.agents.simulation.control import TrainerControl
 from streams.agents.simulation.noise import Noise
 from streams.agents.simulation.outbox import Outbox
-from streams.agents.simulation.sampler import Load, Sampler, load_between_steps, load_of_hang
+from streams.agents.simulation.sampler import (
+    Load,
+    Sampler,
+    load_between_steps,
+    load_of_evaluation,
+    load_of_hang,
+    load_of_lone_save,
+)
 from streams.agents.simulation.scenario import Leg
 
 _BESIDE = 0.05
@@ -99,22 +106,24 @@ class Attempt:
         if save is None:
             return
         data = {"step": save.step, "mode": save.mode}
-        self._outbox.event(job, save.begin, Happening(node=job.nodes[0], event="checkpoint.begin", data=data))
+        self._announce(save.begin, Happening(node=job.nodes[0], event="checkpoint.begin", data=data))
         self._saves.append(save)
         if save.mode == "sync":
-            self._pass(now, load_between_steps(job.world_size), save.seconds + _BESIDE)
+            load = load_between_steps if job.announces else load_of_lone_save
+            self._pass(now, load(job.world_size), save.seconds + _BESIDE)
 
     def _evaluate(self, now: Conditions) -> None:
         job, data = now.job, {"phase": "eval"}
         begin = Happening(node=job.nodes[0], event="phase.begin", data=data)
-        self._outbox.event(job, self.time + _BESIDE, begin)
-        self._pass(now, load_between_steps(job.world_size), job.evaluate_seconds)
+        self._announce(self.time + _BESIDE, begin)
+        load = load_between_steps if job.announces else load_of_evaluation
+        self._pass(now, load(job.world_size), job.evaluate_seconds)
         loss = now.readings["loss"]
         if loss is not None:
             valid = float(f"{loss * 1.04 * now.noise.factor('valid_loss', 0.001):.7g}")
             self._outbox.line(job, self.time, now.step, {"valid_loss": valid})
         end = Happening(node=job.nodes[0], event="phase.end", data=data)
-        self._outbox.event(job, self.time + REPORT_SECONDS, end)
+        self._announce(self.time + REPORT_SECONDS, end)
 
     def _stand_still(self, now: Conditions) -> list[Inbound]:
         seconds = min(now.job.sample_seconds, self._stuck_until - self.time)
@@ -130,6 +139,10 @@ class Attempt:
             data = {"reason": self._leg.ended, "exit_code": code}
             self._outbox.event(now.job, self.time + 1.0, Happening(node="launcher", event="attempt.ended", data=data))
 
+    def _announce(self, time: float, happening: Happening) -> None:
+        if self._leg.job.announces:
+            self._outbox.event(self._leg.job, time, happening)
+
     def _tell(self, happenings: list[Happening], time: float) -> None:
         for happening in happenings:
             self._outbox.event(self._leg.job, time, happening)
@@ -141,7 +154,7 @@ class Attempt:
         for save in [save for save in self._saves if save.end <= self.time]:
             self._saves.remove(save)
             happening = Happening(node=now.job.nodes[0], event="checkpoint.end", data=_written(save))
-            self._outbox.event(now.job, save.end, happening)
+            self._announce(save.end, happening)
 
 
 def _written(save: Save) -> dict[str, Any]:  # Any: numbers and a word

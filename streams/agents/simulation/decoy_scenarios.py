@@ -43,6 +43,22 @@ def evaluation() -> Scenario:
     return _watched("evaluation", "Evaluation every 200 steps stops the job for 90 s, announced.", job)
 
 
+def silent_pauses() -> Scenario:
+    """The job saves and evaluates without a word of it: its first rank saves alone, and all others spin meanwhile."""
+    job = Job(
+        name="sim-16",
+        nodes=nodes_named(2),
+        tokens=262_144,
+        checkpoint_every=150,
+        checkpoint_seconds=120.0,
+        evaluate_every=250,
+        evaluate_seconds=200.0,
+        announces=False,
+    )
+    summary = "Saves of 120 s by the first rank and evaluations of 200 s, none of them announced."
+    return _watched("silent_pauses", summary, job)
+
+
 def batch_ramp() -> Scenario:
     """The batch grows on schedule, and the step with it."""
     ramp = BatchRamp(onset=1_300, factor=1.5)

@@ -41,6 +41,8 @@ class Job(Struct, frozen=True, kw_only=True):
         spread: median absolute deviation of the step time that all ranks share, relative.
         rank_spread: the same for what each rank has of its own.
         sample_seconds: time from one sample of GPUs, hosts and mounts to the next.
+        announces: it says when it saves and evaluates. One that does not has its first rank save alone, while the
+            others wait for it in a collective.
         config: what the trainer was started with.
 
     Raises:
@@ -70,6 +72,7 @@ class Job(Struct, frozen=True, kw_only=True):
     rank_spread: float = 0.001
     sample_seconds: float = 10.0
     mount: str = "/data"
+    announces: bool = True
     config: tuple[tuple[str, str | int | float], ...] = ()
 
     def __post_init__(self) -> None:

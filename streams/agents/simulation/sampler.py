@@ -34,6 +34,18 @@ def load_between_steps(ranks: int) -> Load:
     return Load(np.full(ranks, 0.01), np.zeros(ranks), 0.02, 0.0)
 
 
+def load_of_lone_save(ranks: int) -> Load:
+    """Give the load while the first rank saves, its GPU idle, and the others spin until it is back."""
+    load = load_of_hang(ranks)
+    load.running[0], load.computing[0] = 0.01, 0.0
+    return load
+
+
+def load_of_evaluation(ranks: int) -> Load:
+    """Give the load while all ranks evaluate, which is less work than training."""
+    return Load(np.full(ranks, 0.96), np.full(ranks, 0.5), 0.3, 0.3)
+
+
 def load_of_hang(ranks: int) -> Load:
     """Give the load while all ranks spin in a collective: the GPUs look busy and get nothing done."""
     return Load(np.full(ranks, 1.0), np.full(ranks, 0.03), 0.0, 0.0)

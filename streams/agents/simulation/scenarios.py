@@ -35,6 +35,7 @@ _BUILDERS: tuple[Callable[[], Scenario], ...] = (
     decoy_scenarios.planned_checkpoint_long,
     decoy_scenarios.warmup,
     decoy_scenarios.evaluation,
+    decoy_scenarios.silent_pauses,
     decoy_scenarios.batch_ramp,
     decoy_scenarios.restart_smaller,
     decoy_scenarios.uneven_sequences,

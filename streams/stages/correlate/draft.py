@@ -162,6 +162,9 @@ def _severity(cause: Cause, facts: Facts) -> Severity:
     """That of the cause; lower where the job hardly feels it, higher for the unknown that costs much."""
     if any(one.part == "spinning" and (one.after or 0.0) < STANDSTILL_SECONDS for one in facts.detections):
         return min(cause.severity, "error", key=SEVERITIES.index)
+    silences = [one.part for one in facts.detections if one.detector == "silence"]
+    if cause.severity == "warning" and silences and set(silences) <= {"held", "held_all"}:
+        return "info"  # it is known, and nobody is paged before it has lasted
     moved = moved_by(facts, "step_seconds")
     if moved is None or moved[0] <= 0:
         return cause.severity

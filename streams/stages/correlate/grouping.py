@@ -29,6 +29,10 @@ MOST_ALIKE, MOST_TEARDOWN = 64, 8
 """So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
 OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost", "job.fault")
 """Events whose subject is the GPU at fault."""
+URGENT = ("spinning", "held", "held_all")
+"""Parts of findings that have been waited for already."""
+MOMENT_SECONDS = 1.0
+"""They wait for those of the same moment only, so that which of them opens a case does not depend on who came first."""
 LOOK_AGAIN_SECONDS = 30.0
 """A sign that found no place is tried again after this: the leading cause may have become another."""
 
@@ -73,7 +77,10 @@ def look_soon(memory: CorrelateMemory, finding: Finding, hold: float) -> None:
         finding: the newcomer.
         hold: as for `settle`.
     """
-    memory.heard.setdefault(_identity(finding), max(memory.clock, min(finding.time, memory.clock + hold)))
+    heard = max(memory.clock, min(finding.time, memory.clock + hold))
+    if isinstance(finding, Detection) and finding.part in URGENT:
+        heard = memory.clock - max(0.0, hold - MOMENT_SECONDS)
+    memory.heard.setdefault(_identity(finding), heard)
     may_join = any(case.state in LIVE for case in memory.cases.values())
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, _heard(memory, finding) + hold)
 
@@ -120,9 +127,14 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
         onset_time=min(onsets, default=0.0),
         end_time=case.end_time if case and case.end_time is not None else float("inf"),
         node_ranks=counts,
-        rank_nodes=placement.nodes,
+        rank_nodes={**_told_places(detections), **placement.nodes},
         rank_gpus=placement.gpus,
     )
+
+
+def _told_places(detections: list[Detection]) -> dict[int, str]:
+    """Where ranks run as far as the findings themselves say so, for jobs whose launcher said nothing."""
+    return {one.ranks[0]: one.nodes[0] for one in detections if len(one.ranks) == 1 == len(one.nodes)}
 
 
 def _heard(memory: CorrelateMemory, finding: Finding) -> float:

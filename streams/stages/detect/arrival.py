@@ -55,7 +55,7 @@ def _put(memory: DetectMemory, attempt: Attempt, frame: StepFrame, clock: float)
     if is_repeated(memory.seen, frame):
         memory.counters.repeated += 1
         return
-    memory.cluster, memory.idle, memory.clock = frame.cluster, 0.0, clock
+    memory.cluster, memory.idle, memory.ticks, memory.clock = frame.cluster, 0.0, 0, clock
     silence.heard(attempt.voices, frame.node, clock)
     places = enrol_frame(attempt.participants, frame)
     progress.advanced(attempt, frame.step, clock)

@@ -85,6 +85,7 @@ def start(event: Event, before: Attempt | Heritage | None) -> Attempt:
                 str(place.get("gpu", "")),
                 as_count(place.get("pp")) or 0,
             )
+    attempt.participants.laid_out = bool(attempt.participants.ranks)
     attempt.world_size = attempt.world_size or len(attempt.participants.ranks)
     if before is not None and same_configuration(before, attempt):
         attempt.series = series.carry_over(before.series)

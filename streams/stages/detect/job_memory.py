@@ -17,12 +17,18 @@ class Counters(Struct):
 
 
 class DetectMemory(Struct):
-    """The whole of it, for one key."""
+    """The whole of it, for one key.
+
+    Attributes:
+        idle: seconds without a record, up to a tick too many: when before the first tick the last came is not known.
+        ticks: that came since the last record.
+    """
 
     key: str
     cluster: str = "default"
     clock: float = 0.0
     idle: float = 0.0
+    ticks: int = 0
     last_tick: float | None = None
     seen: dict[str, Seen] = field(default_factory=dict)
     attempt: Attempt | None = None

@@ -14,7 +14,7 @@ from detectors.exposure import Exposure
 from detectors.sustained import Sustained
 from schemas.detection import Detection
 from schemas.signals import signal_named
-from streams.stages.detect import mixture, spinning, watched
+from streams.stages.detect import mixture, silence, spinning, watched
 from streams.stages.detect.signs.catalogue import CATALOGUE
 
 _SIGNS = {sign.name: sign for sign in CATALOGUE}
@@ -48,9 +48,17 @@ def parameters_of(detector: str, signal: str, of_job: bool, part: str = "") -> d
     if detector not in DETECTORS:
         return {}
     numbers = _numbers(vars(_built(detector, signal, of_job)))
+    return {**numbers, **_early(detector, part)}
+
+
+def _early(detector: str, part: str) -> dict[str, float]:
+    """What is asked instead before an early word."""
     if detector == "stalled" and part == "spinning":
-        numbers |= {"floor": spinning.FLOOR_SECONDS, "factor": spinning.FACTOR, "longest": spinning.LONGEST}
-    return numbers
+        told = {"short": spinning.SHORT, "long": spinning.LONG}
+        return {f"{name}_{field}": value for name, one in told.items() for field, value in structs.asdict(one).items()}
+    if detector == "silence" and part in (silence.HELD, silence.HELD_ALL):
+        return {"early_seconds": silence.EARLY_SECONDS, "early_factor": silence.EARLY_FACTOR}
+    return {}
 
 
 def _built(detector: str, signal: str, of_job: bool) -> AnyDetector:

@@ -187,8 +187,15 @@ class Samples(Struct):
 
 
 class Voices(Struct):
-    """When each source was last heard."""
+    """When each source was last heard.
 
+    Attributes:
+        early: places of those of whose silence an early word was given, and no other yet.
+        vouched: Unix seconds at which the scheduler last called the job running.
+    """
+
+    early: list[int] = field(default_factory=list)
+    vouched: float = 0.0
     names: list[str] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     latest: list[float] = field(default_factory=list)
@@ -196,20 +203,28 @@ class Voices(Struct):
     silence: SawtoothMemory | None = None
 
 
+class Work(Struct):
+    """One reading of how much busy GPUs get done: its level while the job trains, a slow average, and as last seen."""
+
+    usual: float
+    now: float = 0.0
+    learned: int = 0
+
+
 class Spinning(Struct):
-    """Whether busy GPUs wait for each other: full use at little power.
+    """Whether busy GPUs wait for each other: full use, and little done.
 
     Attributes:
-        usual: watts of a busy GPU while the job trains, a slow average; None before one was learned.
-        power: watts of a busy GPU when it was last seen.
-        learned: samples it was learned from.
+        work: reading of the GPUs -> what is known of it.
+        seen: nodes that have spoken of their GPUs while the job trained.
         nodes: node -> whether its GPUs spun when it last spoke; those that have spoken since the last step.
+        idled: since the last step, a GPU was idle of a rank that had ended it.
     """
 
-    usual: float | None = None
-    power: float = 0.0
-    learned: int = 0
+    work: dict[str, Work] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
     nodes: dict[str, bool] = field(default_factory=dict)
+    idled: bool = False
 
 
 class Heritage(Struct):
@@ -227,6 +242,7 @@ class Attempt(Struct):
     Attributes:
         through: Unix seconds at which the trainer said that it is done; None while steps come.
         longest: seconds of the longest pause that ended by itself and that nobody had announced.
+        made_up: seconds of the longest standstill that turned out to be none, for its steps came later.
         spinning: how the GPUs draw power while they say that they are busy.
         heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
@@ -258,6 +274,7 @@ class Attempt(Struct):
     stall_checked: int = -1
     through: float | None = None
     longest: float = 0.0
+    made_up: float = 0.0
     spinning: Spinning = field(default_factory=Spinning)
     gpu_util: float | None = None
     total_steps: int = 0

@@ -24,6 +24,7 @@ class Participants(Struct):
     Attributes:
         last_steps: how far each rank has come, as far as `seats` does not know better.
         seats: of the nodes whose frames always speak of the same ranks.
+        laid_out: who does the same work is known, or has been looked at.
     """
 
     ranks: list[int] = field(default_factory=list)
@@ -33,6 +34,7 @@ class Participants(Struct):
     index: dict[int, int] = field(default_factory=dict)
     last_steps: list[int] = field(default_factory=list)
     seats: dict[str, Seats] = field(default_factory=dict)
+    laid_out: bool = False
 
 
 class FrameSource(Struct):

@@ -85,3 +85,13 @@ def behind(participants: Participants) -> tuple[int, ...]:
     top = max(steps)
     late = [rank for rank, step in zip(participants.ranks, participants.last_steps, strict=True) if 0 <= step < top]
     return tuple(sorted(late)) if 2 * len(late) < len(steps) else ()
+
+
+def left_behind(participants: Participants) -> tuple[int, ...]:
+    """Name the ranks that did not end the last step, while others of their node did and said so.
+
+    Where a whole node has not told of a step, its frame may be lost; where a frame came without a rank, it was not.
+    """
+    late, nodes = set(behind(participants)), participants.nodes
+    told = {nodes[participants.index[rank]] for rank in participants.ranks if rank not in late}
+    return tuple(sorted(rank for rank in late if nodes[participants.index[rank]] in told))

@@ -8,6 +8,7 @@ from detectors.base import Alarm, Floats, grow
 from detectors.expected_work import ExpectedWork
 from detectors.slow_rank import SlowRank
 from schemas.wording import amount, step_words
+from streams.stages.detect import layout
 from streams.stages.detect.derive import OWN_PARTS, ClosedStep
 from streams.stages.detect.episodes import Found, time_of
 from streams.stages.detect.memory import Attempt, Peers
@@ -30,6 +31,9 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[tup
         return
     _fit(peers, people)
     _average(peers, closed, len(people.ranks))
+    if not people.laid_out and attempt.series.rows >= layout.LEARNING:
+        people.laid_out = True
+        layout.guess(people, peers.parts[_WHOLE])
     assert peers.slow is not None
     for alarm in _SLOW_RANK.update(peers.slow, closed.step, _comparable(peers, people, closed)):
         yield alarm, _found(attempt, alarm, closed)

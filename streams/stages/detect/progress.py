@@ -18,6 +18,9 @@ _STALLED = Stalled()
 IDLE_UTIL = 0.2
 IDLE_PATIENCE = 6.0
 """GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
+PAUSES, LONGEST_SECONDS = 2.0, 1800.0
+"""A pause that ended by itself may come again: so often the longest is waited for, up to so many seconds; twice as many
+where the steps of it came later."""
 SPIN_WEIGHT = 100.0
 """Seconds of a standstill in which busy GPUs draw little weigh so much: they outgrow every limit once they count."""
 
@@ -40,8 +43,7 @@ def advanced(attempt: Attempt, step: int, time: float) -> None:
         attempt.longest = max(attempt.longest, plain if attempt.settled is not None else 0.0)
     attempt.top_step, attempt.age = step, 0.0
     goes_on(attempt, time)
-    if attempt.spinning.nodes:
-        attempt.spinning.nodes = {}
+    spinning.forget(attempt)
     attempt.progress = max(attempt.progress or 0.0, time)
 
 
@@ -76,6 +78,8 @@ def watch(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
         told = structs.replace(alarm, after=max(0.0, now - since))
         if alarm.limit > told.after and not alarm.over:
             told = structs.replace(told, limit=spinning.limit(attempt))
+        elif not alarm.over:
+            told = structs.replace(told, limit=max(alarm.limit, _patience(attempt)))
         yield told, _found(attempt, told, since, now)
 
 
@@ -88,7 +92,15 @@ def _weighed(attempt: Attempt, age: float) -> float:
     """What seconds without progress weigh: less while GPUs idle, more while busy ones draw little power."""
     if attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL:
         return age / IDLE_PATIENCE
-    return age * SPIN_WEIGHT if spinning.calls(attempt, age) else age
+    if spinning.calls(attempt, age):
+        return age * SPIN_WEIGHT
+    if age < _patience(attempt) and attempt.stalled is not None:
+        return min(age, float(_STALLED.limits(attempt.stalled)[0]))
+    return age
+
+
+def _patience(attempt: Attempt) -> float:
+    return max(min(PAUSES * attempt.longest, LONGEST_SECONDS), min(PAUSES * attempt.made_up, 2 * LONGEST_SECONDS))
 
 
 def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:

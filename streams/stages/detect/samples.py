@@ -92,7 +92,7 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
     """Feed one moment to the detectors of its signals, and put the job's values into `vitals`."""
     quiet = _is_quiet(attempt, moment)
     _drop_idle_links(moment)
-    _take_busy_power(moment, vitals)
+    _take_busy(moment, vitals)
     for name, raw in sorted(moment.rows.items()):
         signal = signal_named(name)
         known = moment.entities.signals.setdefault(name, EntitySignal())
@@ -124,13 +124,15 @@ def _drop_idle_links(moment: Moment) -> None:
             moment.rows[name] = np.where(util >= BUSY_UTIL, moment.rows[name], np.nan)
 
 
-def _take_busy_power(moment: Moment, vitals: dict[str, Reading]) -> None:
-    """Power tells training from spinning only where the GPU says that it is busy: pauses are left out."""
-    util, power = moment.rows.get("gpu_util"), moment.rows.get("power_watts")
-    if util is not None and power is not None:
-        busy = power[(util >= BUSY_UTIL) & np.isfinite(power)]
-        if busy.size:
-            vitals["busy_power_watts"] = float(busy.mean())
+def _take_busy(moment: Moment, vitals: dict[str, Reading]) -> None:
+    """Power, heat and units at work tell training from spinning only where the GPU says that it is busy."""
+    util = moment.rows.get("gpu_util")
+    for name, told_as in watched.BUSY.items() if util is not None else ():
+        row = moment.rows.get(name)
+        if row is not None and util is not None:
+            busy = row[(util >= BUSY_UTIL) & np.isfinite(row)]
+            if busy.size:
+                vitals[told_as] = float(busy.mean())
 
 
 def _enrol_frame(entities: Entities, of: str, frame: SampleFrame) -> list[int]:

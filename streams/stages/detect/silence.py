@@ -1,11 +1,18 @@
-"""Sources that no longer speak, judged against the job's other sources."""
+"""Sources that no longer speak, judged against the job's other sources.
+
+An early word is given of a node whose peers have told of further steps without it, and of a job all of whose nodes are
+silent while its scheduler calls it running: neither is so in a pause of the job. It is held before anybody is paged.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import structs
 
-from detectors.base import Alarm, grow
-from detectors.silence import Silence
+from detectors.base import Alarm, Floats, grow
+from detectors.sawtooth import SawtoothMemory
+from detectors.silence import KNOWN, Silence
+from schemas.telemetry import Event
 from schemas.wording import amount
 from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Voices
@@ -13,6 +20,14 @@ from streams.stages.detect.memory import Attempt, Voices
 _SILENCE = Silence()
 SIGNAL = "source_age_seconds"
 MOMENT_SECONDS = 5.0
+HELD, HELD_ALL = "held", "held_all"
+"""Parts of what was told before a silence has lasted as long as any other has to: of one source, and of all at once."""
+EARLY_SECONDS, EARLY_FACTOR = 20.0, 5.0
+"""Least silence of an early word, in seconds and in usual intervals of the source."""
+EARLY_STEPS = 10
+"""Steps that the others have told of meanwhile."""
+VOUCHED_SECONDS = 10.0
+"""The scheduler may have called the job running so long before the last word that came of it."""
 
 
 def heard(voices: Voices, node: str, time: float) -> None:
@@ -24,6 +39,12 @@ def heard(voices: Voices, node: str, time: float) -> None:
         voices.latest.append(time)
     elif voices.latest[place] < time:
         voices.latest[place] = time
+
+
+def vouched(voices: Voices, event: Event) -> None:
+    """Note that the scheduler calls the job running."""
+    if event.event == "scheduler.status" and event.data.get("state") == "running":
+        voices.vouched = max(voices.vouched, event.time)
 
 
 def resumed(voices: Voices, time: float) -> None:
@@ -54,28 +75,84 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
         voices.silence = grow(_SILENCE, voices.silence, len(voices.names))
     ages = np.maximum(0.0, now - np.array(voices.latest))
     place = voices.places.get(speaker)
+    yield from _early(attempt, voices.silence, ages, now, -1 if place is None else place)
     if place is not None:
         ages[place] = min(ages[place], float(_SILENCE.limits(voices.silence)[place]))
     for alarm in _SILENCE.update(voices.silence, moment, ages):
         if len(voices.names) == 1:
             continue  # silence is told by others that speak; a lone source that stops is a job that stops
-        node = voices.names[alarm.series]
-        yield (
-            alarm,
-            Found(
-                detector="silence",
-                signal=SIGNAL,
-                subject=f"node:{node}",
-                stepped=False,
-                time=now,
-                onset_time=voices.latest[alarm.series],
-                again=f"after step {attempt.top_step}" if attempt.top_step >= 0 else "",
-                step=attempt.top_step if attempt.top_step >= 0 else None,
-                onset_step=step_at(attempt.moments, voices.latest[alarm.series]),
-                nodes=(node,),
-                text=(
-                    f"nothing from {node} for {amount(SIGNAL, alarm.after)}, "
-                    f"usually every {amount(SIGNAL, alarm.before)}"
-                ),
-            ),
-        )
+        if alarm.series in voices.early:
+            voices.early.remove(alarm.series)
+        yield structs.replace(alarm, kind=""), _found(attempt, alarm, alarm.kind, now)
+
+
+def _early(
+    attempt: Attempt, memory: SawtoothMemory, ages: Floats, now: float, speaker: int
+) -> Iterator[tuple[Alarm, Found]]:
+    """Tell of sources that certainly should have spoken, and of those that have spoken again."""
+    voices = attempt.voices
+    with np.errstate(invalid="ignore"):
+        silent = (ages > np.maximum(EARLY_SECONDS, EARLY_FACTOR * memory.typical)) & (memory.teeth >= KNOWN)
+    for place in [one for one in voices.early if one == speaker or not silent[one]]:
+        voices.early.remove(place)
+        alarm = _alarm(memory, ages, place, over=True)
+        yield alarm, _found(attempt, alarm, HELD, now)
+    together = len(ages) > 1 and bool(silent.all()) and voices.vouched >= max(voices.latest) - VOUCHED_SECONDS
+    for place in np.flatnonzero(silent & (memory.kind == 0)).tolist():
+        if place not in voices.early and place != speaker and (together or _is_left_out(attempt, place, now)):
+            voices.early.append(place)
+            alarm = _alarm(memory, ages, place, over=False)
+            yield alarm, _found(attempt, alarm, HELD_ALL if together else HELD, now)
+
+
+def _is_left_out(attempt: Attempt, place: int, now: float) -> bool:
+    """Others have just told of a step that a node with ranks of its own is many steps away from."""
+    seats = attempt.participants.seats.get(attempt.voices.names[place])
+    goes_on = attempt.progress is not None and now - attempt.progress <= EARLY_SECONDS / 2
+    return seats is not None and bool(seats.ranks) and goes_on and attempt.top_step - seats.step >= EARLY_STEPS
+
+
+def _alarm(memory: SawtoothMemory, ages: Floats, place: int, over: bool) -> Alarm:
+    usual = float(memory.typical[place])
+    age, limit = float(ages[place]), max(EARLY_SECONDS, EARLY_FACTOR * usual)
+    onset = int(memory.since[place])
+    return Alarm(
+        series=place,
+        index=onset,
+        onset=onset,
+        before=usual,
+        after=age,
+        limit=limit,
+        score=max(1.0, age / limit),
+        direction=1,
+        over=over,
+    )
+
+
+def _found(attempt: Attempt, alarm: Alarm, part: str, now: float) -> Found:
+    voices = attempt.voices
+    node, latest = voices.names[alarm.series], voices.latest[alarm.series]
+    return Found(
+        detector="silence",
+        signal=SIGNAL,
+        subject=f"node:{node}",
+        stepped=False,
+        time=now,
+        onset_time=latest,
+        again=_last_word(attempt, node),
+        step=attempt.top_step if attempt.top_step >= 0 else None,
+        onset_step=step_at(attempt.moments, latest),
+        nodes=(node,),
+        part=part,
+        text=(
+            f"nothing from {node} for {amount(SIGNAL, alarm.after)}, usually every {amount(SIGNAL, alarm.before)}"
+            + ("; it is held before anybody is paged" if part in (HELD, HELD_ALL) else "")
+        ),
+    )
+
+
+def _last_word(attempt: Attempt, node: str) -> str:
+    """Name a silence after the last step that the node told of, or else that anybody has."""
+    seats = attempt.participants.seats.get(node)
+    step = seats.step if seats is not None else attempt.top_step
+    return f"after step {step}" if step >= 0 else ""

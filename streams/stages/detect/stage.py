@@ -91,7 +91,7 @@ class Detect:
                 memory.counters.repeated += 1
                 return
             known = whereabouts.at_home(memory.whereabouts, record)
-            memory.cluster, memory.idle = known.cluster, 0.0
+            memory.cluster, memory.idle, memory.ticks = known.cluster, 0.0, 0
             yield from self._telemetry(memory, known)
             yield from whereabouts.report(memory.whereabouts, memory.key, known)
 
@@ -110,6 +110,7 @@ class Detect:
         """Let time pass where nobody speaks; the runtime's own absence is not the job's silence."""
         if memory.last_tick is not None:
             memory.idle += min(max(0.0, tick.time - memory.last_tick), 2 * tick.every)
+            memory.ticks += 1
         memory.last_tick = tick.time
         if memory.attempt is not None:
             yield from self._advance(memory, memory.attempt)
@@ -159,6 +160,7 @@ class Detect:
             memory.clock = max(memory.clock, event.time)
         if says_it_is_done(event):
             attempt.through = event.time
+        silence.vouched(attempt.voices, event)
         if event.event.startswith(("phase.", "checkpoint.")):
             yield from self._phase(memory, attempt, event)
         elif event.event == "attempt.ended":
@@ -225,7 +227,7 @@ class Detect:
                 kind = memory.samples.kinds.setdefault(of, Entities())
                 moment = samples.Moment(number, of, kind, [frame for frame in frames if frame.of == of])
                 yield from self._moment(memory, attempt, moment)
-        if not closing and now >= silence.due(attempt):
+        if not closing and memory.ticks != 1 and now >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, "", now))
         if not closing and now >= progress.due(attempt):
             yield from self._follow(memory, attempt, progress.watch(attempt, now))
@@ -248,6 +250,7 @@ class Detect:
         phases.step_closed(attempt.phases, closed.time)
         scene = _scene(memory, attempt, memory.clock)
         yield from self._tell(memory, signs.step(memory.signs, scene, closed, phase))
+        attempt.made_up = memory.signs.late_steps.longest
         fleet.step(memory.fleet, closed)
         utilisation.add(attempt, closed)
         yield Sent("vitals", memory.key, vitals.of_step(memory, attempt, closed, phase))

@@ -26,6 +26,13 @@ COUNTED = ("duplicate_samples_total", "skipped_samples_total")
 STEADY_COUNTERS = ("retransmits_total", "storage_retries_total")
 """Counters that count in health too, at a rate: their rate has a level."""
 
+BUSY = {
+    "power_watts": "busy_power_watts",
+    "temperature_c": "busy_temperature_c",
+    "sm_active": "busy_sm_active",
+}
+"""Readings of GPUs, and the names under which the mean over those that are busy is kept: pauses are left out."""
+
 
 class RunsOut(Struct, frozen=True):
     """What has an end: the value at it, seconds of a span over which readings are averaged, and how far to look ahead.

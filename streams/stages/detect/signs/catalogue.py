@@ -5,6 +5,7 @@ from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
+from streams.stages.detect.signs.late_steps import LateSteps
 from streams.stages.detect.signs.level_restart import LevelRestart
 from streams.stages.detect.signs.loss_vanished import LossVanished
 from streams.stages.detect.signs.mass_missing import MassMissing
@@ -39,6 +40,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     SlowingSaves(),
     SaveInterval(),
     Stacks(),
+    LateSteps(),
     RecurringStall(),
     UnevenWork(),
     RateRestart(),

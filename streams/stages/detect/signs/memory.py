@@ -8,6 +8,7 @@ from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
+from streams.stages.detect.signs.late_steps import LateStepsMemory
 from streams.stages.detect.signs.level_restart import LevelRestartMemory
 from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
@@ -48,6 +49,7 @@ class Signs(Struct):
     crash: CrashMemory = field(default_factory=CrashMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
+    late_steps: LateStepsMemory = field(default_factory=LateStepsMemory)
     level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
