@@ -5,30 +5,23 @@ Nearness in time alone never merges: a finding joins a case only where the leadi
 
 from collections.abc import Iterable
 
-from playbooks.cause import UNKNOWN, Cause, comes_back
+from playbooks.cause import Cause
 from playbooks.clues import is_event
-from playbooks.diagnosis import Diagnosis, diagnose, explains, opens
+from playbooks.diagnosis import diagnose, opens
 from playbooks.facts import Facts, frozen_normals, levels_before
 from schemas.detection import Detection
 from schemas.ids import derived_id
 from schemas.telemetry import Event
 from streams.stages.correlate import cost, overlap
+from streams.stages.correlate.finding import Finding, identity, onset, onset_step, seed_of
+from streams.stages.correlate.fit import TOGETHER_SECONDS, belongs, may_join
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
-Finding = Detection | Event
-LEAD_SECONDS = 900.0
-"""A finding may have begun so long before the case it joins."""
-TAIL_SECONDS = 120.0
-"""A finding may begin so long after the last member has ended."""
-TOGETHER_SECONDS = 60.0
-"""Two different culprits belong to one case only if they began so close to each other."""
 FORGOTTEN_SECONDS = 1800.0
 """A sign that explains nothing is forgotten after this."""
 MOST_EVENTS = 256
 MOST_ALIKE, MOST_TEARDOWN = 64, 8
 """So many events of one name are weighed: of those that may name a culprit, and of those that only follow."""
-OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost", "job.fault")
-"""Events whose subject is the GPU at fault."""
 URGENT = ("spinning", "held", "held_all")
 """Parts of findings that have been waited for already."""
 MOMENT_SECONDS = 1.0
@@ -80,7 +73,7 @@ def look_soon(memory: CorrelateMemory, finding: Finding, hold: float) -> None:
     heard = max(memory.clock, min(finding.time, memory.clock + hold))
     if isinstance(finding, Detection) and finding.part in URGENT:
         heard = memory.clock - max(0.0, hold - MOMENT_SECONDS)
-    memory.heard.setdefault(_identity(finding), heard)
+    memory.heard.setdefault(identity(finding), heard)
     may_join = any(case.state in LIVE for case in memory.cases.values())
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, _heard(memory, finding) + hold)
 
@@ -116,7 +109,7 @@ def facts_of(memory: CorrelateMemory, case: Case | None, extra: Iterable[Finding
     for node in placement.nodes.values():
         counts[node] = counts.get(node, 0) + 1
     return Facts(
-        seed=_seed(case),
+        seed=seed_of(case),
         detections=tuple(sorted(detections, key=lambda one: (one.onset_time, one.id))),
         events=tuple(sorted(events, key=lambda one: (one.time, one.node, one.seq))),
         tracks=memory.tracks,
@@ -138,12 +131,12 @@ def _told_places(detections: list[Detection]) -> dict[int, str]:
 
 
 def _heard(memory: CorrelateMemory, finding: Finding) -> float:
-    return memory.heard.get(_identity(finding), finding.time)
+    return memory.heard.get(identity(finding), finding.time)
 
 
 def _in_order(memory: CorrelateMemory) -> list[Finding]:
     waiting: list[Finding] = [*memory.waiting.values(), *memory.waiting_events]
-    return sorted(waiting, key=lambda one: (_onset(one), _identity(one)))
+    return sorted(waiting, key=lambda one: (onset(one), identity(one)))
 
 
 def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
@@ -161,85 +154,24 @@ def _alike(memory: CorrelateMemory, finding: Finding) -> list[Finding]:
 
 def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Finding]) -> Case | None:
     for case in overlap.in_turn(memory, batch):
-        if case.state in LIVE and all(
-            _fits_in_time(case, causes, one) and _may_join(causes, case, one) for one in batch
-        ):
+        if case.state in LIVE and all(may_join(case, causes, one) for one in batch):
             together = diagnose(facts_of(memory, case, batch), causes)
-            if all(_explains_both(together, case, one) and _agrees(together, case, one) for one in batch):
+            if all(belongs(together, case, one) for one in batch):
                 return case
     return None
 
 
-def _may_join(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
-    """Some cause explains the newcomer and what the case was opened for: cheap to ask before a diagnosis is made."""
-    seed = _seed(case)
-    return any(explains(cause, finding) and (seed is None or explains(cause, seed)) for cause in causes)
-
-
-def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bool:
-    onset = _onset(finding)
-    if isinstance(finding, Detection) and not _resumes(case, causes, finding):
-        return False
-    pausing = any(one.cause == case.cause and comes_back(one) for one in causes)
-    latest = float("inf") if case.quiet_since is None or pausing else case.quiet_since + TAIL_SECONDS
-    return case.onset_time - LEAD_SECONDS <= onset <= latest
-
-
-def _resumes(case: Case, causes: tuple[Cause, ...], finding: Detection) -> bool:
-    """A case that has become quiet is a finished story: what begins later belongs to it only as more of the same."""
-    if case.quiet_since is None or finding.onset_time <= case.quiet_since:
-        return True
-    if any(one.signal == finding.signal for one in case.detections.values()):
-        return True
-    return any(one.cause == case.cause != UNKNOWN and explains(one, finding) for one in causes)
-
-
-def _explains_both(together: Diagnosis, case: Case, finding: Finding) -> bool:
-    """The leading cause explains the newcomer and what the case was opened for."""
-    seed = _seed(case)
-    return explains(together.cause, finding) and (seed is None or explains(together.cause, seed))
-
-
-def _seed(case: Case | None) -> Finding | None:
-    """What a case was opened for; a moment after it was opened, its seed has not joined yet."""
-    if case is None:
-        return None
-    seed = case.detections.get(case.seed)
-    return seed if seed is not None else next((one for one in case.events if _identity(one) == case.seed), None)
-
-
-def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:
-    """Culprits of different nodes are one story only where they began together."""
-    if isinstance(finding, Event) and finding.event == "job.incident":
-        return any(one.subject == (finding.subject or "cluster") for one in case.detections.values())
-    if together.cause.blames not in ("rank", "node", "gpu"):
-        return True
-    if isinstance(finding, Event):
-        return finding.event not in OF_A_GPU or _same_gpu(case, finding)
-    known = {node for one in case.detections.values() if one.detector == finding.detector for node in one.nodes}
-    if not finding.nodes or not known or known & set(finding.nodes):
-        return True
-    return abs(finding.onset_time - case.onset_time) <= TOGETHER_SECONDS
-
-
-def _same_gpu(case: Case, event: Event) -> bool:
-    """Faults of different GPUs are different stories, unless they came together."""
-    known = {one.subject for one in case.events if one.event in OF_A_GPU}
-    known |= {gpu for one in case.detections.values() for gpu in one.gpus}
-    return event.subject in known or not known or abs(event.time - case.onset_time) <= TOGETHER_SECONDS
-
-
 def _open(memory: CorrelateMemory, finding: Finding) -> Case:
-    seed = _identity(finding)
+    seed = identity(finding)
     case = Case(
         id=derived_id(memory.key, finding.attempt, "incident", seed),
         seed=seed,
         attempt=finding.attempt,
-        onset_step=_onset_step(memory, finding),
-        onset_time=_onset(finding),
+        onset_step=onset_step(memory, finding),
+        onset_time=onset(finding),
         opened_time=finding.time,
-        normals=frozen_normals(memory.tracks, _onset(finding)),
-        before=levels_before(memory.tracks, _onset(finding)),
+        normals=frozen_normals(memory.tracks, onset(finding)),
+        before=levels_before(memory.tracks, onset(finding)),
         began_in=_ran_in(memory, finding),
         by_detection=isinstance(finding, Detection),
     )
@@ -269,9 +201,9 @@ def _join(memory: CorrelateMemory, case: Case, finding: Finding) -> None:
         case.quiet_steps = 0
         if len(case.events) < MOST_EVENTS:
             case.events.append(finding)
-    if _onset(finding) < case.onset_time:
-        case.onset_time = _onset(finding)
-    step = _onset_step(memory, finding)
+    if onset(finding) < case.onset_time:
+        case.onset_time = onset(finding)
+    step = onset_step(memory, finding)
     if step is not None and (case.onset_step is None or step < case.onset_step):
         case.onset_step = step
 
@@ -282,19 +214,4 @@ def _forget(memory: CorrelateMemory) -> None:
             del memory.waiting[one.id]
     memory.waiting_events = [one for one in memory.waiting_events if memory.clock - one.time <= FORGOTTEN_SECONDS]
     if len(memory.heard) > len(memory.waiting) + len(memory.waiting_events):
-        memory.heard = {_identity(one): _heard(memory, one) for one in _in_order(memory)}
-
-
-def _onset(finding: Finding) -> float:
-    return finding.time if isinstance(finding, Event) else finding.onset_time
-
-
-def _onset_step(memory: CorrelateMemory, finding: Finding) -> int | None:
-    return memory.step if isinstance(finding, Event) else finding.onset_step
-
-
-def _identity(finding: Finding) -> str:
-    if isinstance(finding, Detection):
-        return finding.id
-    stamped = finding.data.get("stamped", finding.time)
-    return derived_id(finding.node, finding.boot, finding.seq, finding.event, stamped)
+        memory.heard = {identity(one): _heard(memory, one) for one in _in_order(memory)}
