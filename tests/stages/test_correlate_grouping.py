@@ -56,6 +56,33 @@ def test_five_symptoms_of_one_cause_are_one_incident() -> None:
     assert (incident.ranks, incident.nodes) == ((), ())
 
 
+@pytest.mark.parametrize(("apart", "wanted"), [(20, 1), (40, 1), (120, 2)])
+def test_a_cause_does_not_come_after_what_it_does(apart: int, wanted: int) -> None:
+    """A job that had been slow for long when its loader began to wait was slow for another reason."""
+    course = Course()
+    course.slowdown(ago=8)
+    course.go(apart - 8, 1.4)
+    course.find("level_shift", "loader_share", ago=0, before=0.03, after=0.5)
+    course.find("level_shift", "storage_retries_total", ago=0, subject="mount:/data")
+    course.go(20, 2.0, loader_share=0.5)
+    assert len(course.incidents) == wanted
+    assert course.incidents[-1].cause == "loader_starved_by_storage"
+    assert course.incidents[-1].onset_step == (152 if wanted == 1 else 152 + apart)
+
+
+@pytest.mark.parametrize(("signal", "joins"), [("step_seconds", True), ("loader_share", False)])
+def test_a_quiet_incident_takes_up_more_of_the_same(signal: str, joins: bool) -> None:
+    """What has passed and comes back is one story; something new that begins soon after it is another."""
+    course = Course()
+    found = course.slowdown()
+    course.go(24, 1.4)
+    course.end(*found)
+    course.go(5)
+    course.find("level_shift", signal, ago=0, name="again", before=0.03, after=0.5)
+    course.go(30)
+    assert any("again" in one for one in course.incidents[0].detections) == joins
+
+
 def test_a_sign_of_before_joins_the_incident_it_explains() -> None:
     """A mount that began to stutter ten minutes earlier, and was no incident by itself, belongs to it."""
     course = Course()
