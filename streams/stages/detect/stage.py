@@ -152,8 +152,7 @@ class Detect:
             yield from self._close(memory, attempt, step)
         attempt.ended = time
         learned.end_episodes(memory.samples)
-        for detection in end_all(attempt, attempt.alignment.last_closed, time):
-            yield self._found(memory, detection)
+        yield from self._tell(memory, end_all(attempt, attempt.alignment.last_closed, time))
 
     def _event(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         if event.event.startswith(MOVES_THE_CLOCK):
@@ -191,8 +190,7 @@ class Detect:
         attempt.announced = announced.read(event, attempt.announced)
         mixture.reconfigured(attempt, event)
         gone = [one for one in attempt.active.values() if held_against_normal(one) or mixture.is_outdated(attempt, one)]
-        for detection in end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__):
-            yield self._found(memory, detection)
+        yield from self._tell(memory, end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__))
 
     def _resume(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
         """Nobody knows what the job did meanwhile: how long it has been silent or still counts from here."""
@@ -242,8 +240,7 @@ class Detect:
         yield from self._saved(memory, attempt, closed)
         if announced.stage_begins(attempt, closed.step):
             series.forget(attempt.series)
-            for detection in end_all(attempt, closed.step, closed.time, is_of_the_job):
-                yield Sent("detections", memory.key, detection)
+            yield from self._tell(memory, end_all(attempt, closed.step, closed.time, is_of_the_job))
         _freeze(memory, attempt)
         for watch in (partial(series.watch, borne=self.borne), peers.watch, mixture.watch):
             yield from self._follow(memory, attempt, watch(attempt, closed, bool(phase)))
