@@ -73,8 +73,14 @@ def _comes_after(cause: Cause, case: Case, finding: Finding) -> bool:
         return False
     if finding.onset_step is None or seed.onset_step is None or finding.onset_step - seed.onset_step <= LATE_STEPS:
         return False
-    needed = any(clue.needed and is_found(clue, finding) for clue in cause.clues)
-    return needed and finding.onset_time - seed.onset_time > LATE_SECONDS
+    is_late = finding.onset_time - seed.onset_time > LATE_SECONDS
+    return (
+        is_late and _is_needed(cause, finding) and not any(_is_needed(cause, one) for one in case.detections.values())
+    )
+
+
+def _is_needed(cause: Cause, detection: Detection) -> bool:
+    return any(clue.needed and is_found(clue, detection) for clue in cause.clues)
 
 
 def _agrees(together: Diagnosis, case: Case, finding: Finding) -> bool:
