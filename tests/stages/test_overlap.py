@@ -53,7 +53,7 @@ def test_a_revision_just_before_the_later_was_known_is_given_back() -> None:
     pace = course.slowdown(ago=8)[1]
     course.go(100, SLOW)
     course.find("level_shift", "loader_share", ago=0, before=0.03, after=0.5)
-    course.go(5, SLOWER, loader_share=0.5)
+    course.go(2, SLOWER, loader_share=0.5)
     course.fed.feed(structs.replace(pace, revision=1, after=333.0, text="worse"))
     course.go(20, SLOWER, loader_share=0.5)
     older, _ = both(course)
@@ -66,12 +66,13 @@ def test_what_is_found_with_the_later_is_its_own() -> None:
     course.slowdown(ago=8)
     course.go(100, SLOW)
     course.find("level_shift", "loader_share", ago=0, before=0.03, after=0.5)
-    waits = course.find("level_shift", "wait_seconds", ago=0, before=0.1, after=0.4)
+    slower = course.find("level_shift", "step_seconds", ago=0, name="again", before=1.4, after=3.0)
+    assert slower.id in next(iter(course.fed.memory.cases.values())).detections
     course.find("level_shift", "storage_retries_total", ago=0, subject="mount:/data")
     course.go(20, SLOWER, loader_share=0.5)
     older, later = both(course)
-    assert waits.id in later.detections
-    assert waits.id not in older.detections
+    assert slower.id in later.detections
+    assert slower.id not in older.detections
 
 
 def test_the_older_is_looked_at_again_when_the_later_is_over() -> None:
