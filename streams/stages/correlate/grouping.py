@@ -1,4 +1,4 @@
-"""Which findings belong together: one cause explains them, their entities agree, and their onsets fit.
+"""Every finding gets its place: in a case that it fits, in a new one, or none yet.
 
 Nearness in time alone never merges: a finding joins a case only where the leading cause of both together explains it.
 """
