@@ -15,6 +15,8 @@ _DERIVED = {
     "seconds_per_sample": ("step_seconds", "batch_size"),
     "interval_seconds": ("step_seconds",),
     "busy_power_watts": ("power_watts", "gpu_util"),
+    "busy_sm_active": ("sm_active", "gpu_util"),
+    "busy_temperature_c": ("temperature_c", "gpu_util"),
 }
 """Signals that the pipeline makes itself, and what of."""
 _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {

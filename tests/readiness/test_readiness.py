@@ -33,6 +33,8 @@ WITHOUT = {
     "source_age_seconds",
     "checkpoint",
     "busy_power_watts",
+    "busy_sm_active",
+    "busy_temperature_c",
     "config.drift",
     "job.fault",
 }

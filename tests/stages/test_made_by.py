@@ -78,8 +78,18 @@ def test_a_pace_that_follows_from_a_setting_is_told_as_the_setting() -> None:
 def test_an_early_word_on_a_hang_names_the_limits_of_early_words() -> None:
     """GPUs that spin have limits of their own."""
     early = parameters_of("stalled", "interval_seconds", of_job=True, part="spinning")
-    assert (early["floor"], early["factor"]) == (20.0, 16.0)
-    assert parameters_of("stalled", "interval_seconds", of_job=True)["floor"] == 300.0
+    assert (early["short_seconds"], early["short_steps"], early["short_pauses"]) == (20.0, 16.0, 2.0)
+    assert early["long_seconds"] == 60.0
+    plain = parameters_of("stalled", "interval_seconds", of_job=True)
+    assert plain["floor"] == 300.0
+    assert "short_seconds" not in plain
+
+
+def test_an_early_word_on_silence_names_its_limits_too() -> None:
+    """What is held before anybody is paged was found by other limits than what is told in the end."""
+    early = parameters_of("silence", "source_age_seconds", of_job=False, part="held")
+    assert (early["early_seconds"], early["early_factor"]) == (20.0, 5.0)
+    assert "early_seconds" not in parameters_of("silence", "source_age_seconds", of_job=False)
 
 
 @pytest.mark.parametrize(
