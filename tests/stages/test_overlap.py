@@ -95,3 +95,14 @@ def test_each_bears_its_part_of_the_loss() -> None:
     older, later = (case.lost_seconds for case in course.fed.memory.cases.values())
     assert older == pytest.approx(120 * (SLOW - 1.0), rel=0.05)
     assert later == pytest.approx(20 * (SLOWER - SLOW), rel=0.05)
+
+
+def test_a_loss_that_leaves_its_course_does_not_hide_the_pace() -> None:
+    """What happens to the loss moves none of the signals by which a slow job is judged."""
+    course = Course()
+    course.slowdown(ago=8)
+    course.go(100, SLOW)
+    course.find("spike", "loss", ago=0, before=2.0, after=9.0)
+    course.go(20, SLOW)
+    assert len(course.incidents) == 2
+    assert not any(case.overtaken_by for case in course.fed.memory.cases.values())

@@ -173,7 +173,7 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
         normals=frozen_normals(memory.tracks, onset(finding)),
         before=levels_before(memory.tracks, onset(finding)),
         began_in=_ran_in(memory, finding),
-        by_detection=isinstance(finding, Detection),
+        moves_pace=isinstance(finding, Detection) and finding.layer != "loss",
     )
     memory.cases[case.id] = case
     overlap.begin(memory, case)

@@ -41,7 +41,7 @@ class Case(Struct):
         began_in: attempt of the finding that opened it.
         before: levels of the job's signals before the onset, frozen likewise; of those that were seen then.
         part_of: incident of the cluster that tells of the same fault; then this one is told as closed.
-        by_detection: it was opened for what a detector found, not for something that was said to have happened.
+        moves_pace: it was opened for what a detector found in the job's or its machines' signals, not in the loss.
         overtaken_by: a later incident that goes on; what the job's signals show since then is not of this one alone.
         stood: where the signals stood when that one began.
         anew_time: Unix seconds since when they tell of this one again.
@@ -81,7 +81,7 @@ class Case(Struct):
     began_in: int = 0
     before: dict[str, float] = field(default_factory=dict)
     part_of: str = ""
-    by_detection: bool = False
+    moves_pace: bool = False
     overtaken_by: str = ""
     stood: dict[str, float] = field(default_factory=dict)
     anew_time: float = 0.0

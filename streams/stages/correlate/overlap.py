@@ -75,7 +75,7 @@ def _put_by(memory: CorrelateMemory, case: Case, known: Detection) -> None:
 
 
 def _overtake(memory: CorrelateMemory, earlier: Case, later: Case) -> None:
-    if earlier.overtaken_by or not later.by_detection or earlier.onset_time >= later.onset_time:
+    if earlier.overtaken_by or not later.moves_pace or earlier.onset_time >= later.onset_time:
         return
     stood = {
         name: statistics.median(values)
