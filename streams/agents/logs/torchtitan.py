@@ -16,7 +16,7 @@ _SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) se
 _COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
 _PLAIN = re.compile(
     r"(?:\[rank(\d{1,7}+)\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d),(\d\d\d) - root - INFO - "
-    r"step: *+(\d{1,15}+)  loss: *+([\d.]{1,30}+)  (?:grad_norm: *+([\d.]{1,30}+)  )?"
+    r"step: *+(\d{1,15}+)  loss: ++([\d.]{1,30}+)  (?:grad_norm: *+([\d.]{1,30}+)  )?"
     r"memory: *+([\d.]{1,20}+)GiB\([\d.]{1,20}+%\)  tps: (\d[\d,]{0,19}+)  tflops: ([\d.]{1,20}+)  "
     r"mfu: ([\d.]{1,20}+)%\n"
 )
