@@ -1,6 +1,7 @@
 """One reading of a series, and the pages on which exporters print them."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import SupportsFloat
 
 from msgspec import Struct
 from prometheus_client.parser import text_string_to_metric_families
@@ -41,8 +42,15 @@ def on_page(text: str, wanted: Callable[[str], bool]) -> Iterator[Series]:
     lines = [line for line in text.splitlines() if line[:1] not in ("#", "") and wanted(_name(line))]
     for family in text_string_to_metric_families("\n".join(lines) + "\n"):
         for sample in family.samples:
-            time = float(sample.timestamp) if sample.timestamp is not None else None
-            yield Series(sample.name, sample.labels, float(sample.value), time)
+            time = _number(sample.timestamp) if sample.timestamp is not None else None
+            yield Series(sample.name, sample.labels, _number(sample.value), time)
+
+
+def _number(given: SupportsFloat) -> float:
+    try:
+        return float(given)
+    except OverflowError:  # digits without end
+        raise ValueError("a number has more digits than any reading") from None
 
 
 def _name(line: str) -> str:
