@@ -7,6 +7,7 @@ trainer, Lightning, and single files of torch.save.
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -176,19 +177,19 @@ def _tensors_end(file: Path) -> int:
         try:
             header = json.loads(stream.read(length))
             ends = [int(one["data_offsets"][1]) for name, one in header.items() if name != "__metadata__"]
-        except (ValueError, AttributeError, KeyError, IndexError, TypeError, RecursionError):
+        except (ValueError, AttributeError, LookupError, TypeError, OverflowError, RecursionError):
             return -1
     return 8 + length + max(ends, default=0)
 
 
 def _missing_shards(index: Path) -> Iterator[str]:
     try:
-        wanted = set(json.loads(index.read_bytes())["weight_map"].values())
+        wanted = {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         yield f"{index.name} cannot be read"
         return
     for name in sorted(wanted):
-        if not (index.parent / str(name)).is_file():
+        if not (index.parent / name).is_file():
             yield f"{name} is missing"
 
 
@@ -213,5 +214,5 @@ def _names_inside(files: Sequence[Path]) -> Iterator[bytes]:
                     for one in archive.infolist():
                         if one.filename.endswith("data.pkl") and one.file_size <= _MOST_NAMES_BYTES:
                             yield archive.read(one)
-            except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError):
-                continue
+            except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
+                continue  # a damaged file names nothing; that it is whole was asked before

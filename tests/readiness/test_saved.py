@@ -142,3 +142,20 @@ def test_checkpoints_are_in_the_order_of_their_steps(tmp_path: Path) -> None:
     for name in ("checkpoint-900", "checkpoint-1000", "checkpoint-20", "runs", "logs"):
         put(tmp_path / name / "x")
     assert [path.name for path in others(tmp_path)] == ["checkpoint-20", "checkpoint-900", "checkpoint-1000"]
+
+
+def test_a_damaged_checkpoint_is_told_and_never_stops_the_look(tmp_path: Path) -> None:
+    """Packed bytes that cannot be unpacked, an offset without bounds, and an index that names no files."""
+    packed = put(tmp_path / "step-1" / "packed.pt")
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", b"optimizer sampler " * 500)
+    whole = bytearray(packed.read_bytes())
+    begin = 30 + len("archive/data.pkl")
+    whole[begin : begin + 8] = b"\xff" * 8
+    packed.write_bytes(whole)
+    header = b'{"w": {"data_offsets": [0, Infinity]}}'
+    put(tmp_path / "step-1" / "w.safetensors", len(header).to_bytes(8, "little") + header)
+    put(tmp_path / "step-1" / "w.index.json", b'{"weight_map": {"a": ["b"], "c": 3}}')
+    troubles = look(tmp_path / "step-1").troubles
+    assert "w.safetensors is not as long as its header says" in troubles
+    assert "3 is missing" in troubles

@@ -2,13 +2,11 @@
 
 import statistics
 
-from playbooks.facts import Track
+from playbooks.facts import MOST_BEFORE, Track
 from schemas.detection import Vitals
 from streams.stages.correlate.memory import Case, CorrelateMemory
 
 FEWEST = 3
-MOST_BEFORE = 40
-"""Of more values before an onset, the last tell at which pace it found the job."""
 SLOWER = 1.02
 
 
