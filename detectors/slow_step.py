@@ -18,6 +18,8 @@ FADING = 1 / 30
 """Weight of the newest row in the usual distance from what was expected."""
 PLAINER = 0.8
 """A pattern must explain the rows so much better than no pattern at all, or it is not believed."""
+FEW = 3
+"""Slow rows in succession that are stalls; more of them are another level, which is not for this detector to tell."""
 WILD, LEAST = 2.0, 0.02
 """A row counts for at most so many times the usual distance, or that share of the level."""
 NORMAL_MEAN = 1.2533
@@ -28,7 +30,7 @@ SUREST = 100.0
 
 
 class SlowStepMemory(Memory):
-    """Per series: its last rows, how well each pattern explains them, its slow rows of old, and the open episode.
+    """Per series: its last rows, how well each pattern explains them, its slow rows of old, and the open stall.
 
     Attributes:
         latest: the last rows, a ring, shape (series, lags * taught).
@@ -38,12 +40,11 @@ class SlowStepMemory(Memory):
         error: usual distance from what each pattern expects, shape (series, lags); NaN before the first.
         places: row numbers of the last slow rows, oldest first, shape (series, held); -1 = none.
         heights: how slow they were, a multiple of the level, same shape; NaN = none.
-        onset: first row of the open episode, -1 where none is open.
-        last: its last slow row.
-        before: what was expected at its onset.
-        extreme: slowest of its rows.
-        limit: what was exceeded at its onset.
-        rows: slow rows of it.
+        onset: the newest row, where it was a stall; -1 where none is open.
+        before: what was expected of it.
+        extreme: what it took.
+        limit: what it exceeded.
+        rows: slow rows in succession up to now.
     """
 
     latest: Floats
@@ -54,7 +55,6 @@ class SlowStepMemory(Memory):
     places: Ints
     heights: Floats
     onset: Ints
-    last: Ints
     before: Floats
     extreme: Floats
     limit: Floats
@@ -62,7 +62,7 @@ class SlowStepMemory(Memory):
 
 
 class SlowStep:
-    """Find stalls: a step, or a few, that take far longer than planned, in a job whose steps need not be alike.
+    """Find stalls: steps that take far longer than planned, in a job whose steps need not be alike.
 
     What a step should take is learned from its own past: the median of the last rows, or of the last rows of the same
     phase where work repeats every few steps (an optimiser that works on alternate steps). Slow steps that return at
@@ -77,8 +77,8 @@ class SlowStep:
         warmup: rows before the first alarm, at least 4.
 
     Input: the signal's unit, say seconds a step; NaN = no reading, or a row of a phase that was announced.
-    Output: an alarm with the first slow row; `before` is what was expected, `after` the slowest row so far. One with
-        `over`, dated to the last slow row, with the first that is as expected; numbers: `rows` that were slow.
+    Output: an alarm with each slow row, an episode of its own, so that a planned slow step does not hide the stall
+        after it; `before` is what was expected, `after` what it took. One with `over`, dated to it, with the row after.
     Cost: a sort of 28 numbers per series and row, 1 µs. Memory: 70 numbers a series.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
 
@@ -119,7 +119,6 @@ class SlowStep:
             places=places,
             heights=heights,
             onset=np.full(width, -1, dtype=np.int64),
-            last=np.zeros(width, dtype=np.int64),
             before=np.zeros(width),
             extreme=np.zeros(width),
             limit=np.zeros(width),
@@ -139,17 +138,17 @@ class SlowStep:
         least = np.maximum(np.minimum(self.sigmas * spread, most), floor)
         known = memory.given[given] > self.warmup
         slow = known & (values > np.maximum(self.ratio * pattern, pattern + least))
-        alarms = []
+        alarms = [self._end(memory, int(one)) for one in given[memory.onset[given] >= 0]]
         for place in np.flatnonzero(slow):
             one, value, usual = int(given[place]), float(values[place]), float(pattern[place])
             height = self.planned.height(memory.places[one], memory.heights[one], index, value / usual)
             self.planned.note(memory.places[one], memory.heights[one], index, value / usual)
             limit = max(self.ratio * usual * height, usual * height + float(least[place]))
             slow[place] = value > limit
-            if slow[place]:
-                alarms += self._slow(memory, index, one, value, (usual * height, limit))
-        ended = given[~slow & (memory.onset[given] >= 0)]
-        return [self._end(memory, int(one)) for one in ended] + alarms
+            if slow[place] and memory.rows[one] < FEW:
+                alarms.append(self._open(memory, index, one, value, (usual * height, limit)))
+        memory.rows[given] = np.clip(memory.rows[given] + np.where(slow, 1, -1), 0, 2 * FEW)
+        return alarms
 
     def _expected(self, memory: SlowStepMemory, given: Ints) -> tuple[Floats, Floats, Floats]:
         """Give what each lag expects, shape (given, lags), what the best of them does, and its standard deviation."""
@@ -176,41 +175,29 @@ class SlowStep:
         memory.passed[given] += 1
         memory.given[given] += 1
 
-    def _slow(
-        self, memory: SlowStepMemory, index: int, one: int, value: float, held: tuple[float, float]
-    ) -> list[Alarm]:
-        """Open an episode, or carry it on; say so when it is opened or has grown by half."""
-        opened = memory.onset[one] < 0
-        memory.last[one] = index
-        if opened:
-            memory.onset[one], memory.rows[one] = index, 1
-            memory.before[one], memory.limit[one] = held
-            memory.extreme[one] = value
-            return [self._alarm(memory, index, one, over=False)]
-        memory.rows[one] += 1
-        before, extreme = float(memory.before[one]), float(memory.extreme[one])
-        memory.extreme[one] = max(value, extreme)
-        grown = value - before >= 1.5 * (extreme - before)
-        return [self._alarm(memory, index, one, over=False)] if grown else []
+    def _open(self, memory: SlowStepMemory, index: int, one: int, value: float, held: tuple[float, float]) -> Alarm:
+        memory.onset[one], memory.extreme[one] = index, value
+        memory.before[one], memory.limit[one] = held
+        return self._alarm(memory, one, over=False)
 
     def _end(self, memory: SlowStepMemory, one: int) -> Alarm:
-        alarm = self._alarm(memory, int(memory.last[one]), one, over=True)
+        alarm = self._alarm(memory, one, over=True)
         memory.onset[one] = -1
         return alarm
 
-    def _alarm(self, memory: SlowStepMemory, index: int, one: int, over: bool) -> Alarm:
+    def _alarm(self, memory: SlowStepMemory, one: int, over: bool) -> Alarm:
         before, limit, after = (float(field[one]) for field in (memory.before, memory.limit, memory.extreme))
+        onset = int(memory.onset[one])
         return Alarm(
             series=one,
-            index=index,
-            onset=int(memory.onset[one]),
+            index=onset,
+            onset=onset,
             before=before,
             after=after,
             limit=limit,
             score=min(max((after - before) / max(limit - before, 1e-12), 1.0), SUREST),
             direction=1,
             over=over,
-            numbers={"rows": float(memory.rows[one])},
         )
 
 

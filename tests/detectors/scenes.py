@@ -86,7 +86,7 @@ def _stalls(seed: int, noise: float) -> Scene:
     rows[159::160, 3] *= 2.5
     rows[333, 1] *= 2.0
     rows[260:262, 2] *= 3.0
-    return rows, {(1, 333), (2, 260), (3, 159)}
+    return rows, {(1, 333), (2, 260), (2, 261), (3, 159)}
 
 
 def _steps(seed: int, noise: float) -> Scene:

@@ -99,3 +99,17 @@ def test_stalls_in_a_burst_are_no_plan() -> None:
     rows = _rows(1000)
     rows[[642, 715, 719, 796, 804]] *= 3.4
     assert _raised(rows) == [642, 715, 719, 796, 804]
+
+
+def test_a_stall_right_after_a_planned_step_is_told_by_itself() -> None:
+    """The row after a slow one is a stall of its own: who has announced the first still hears of the second."""
+    rows = _rows(900)
+    rows[507:509] *= 2.0
+    assert _raised(rows) == [507, 508]
+
+
+def test_another_level_is_no_endless_stall() -> None:
+    """Where steps become slower for good, the first three rows are told as stalls and the rest is left to others."""
+    rows = _rows(900)
+    rows[513:] *= 1.5
+    assert _raised(rows) == [513, 514, 515]
