@@ -33,12 +33,14 @@ class Situation(Struct, frozen=True):
         data_age: seconds since the last step on that clock.
         has_baseline: what is normal for the signal of verification is known.
         past: what was done on this job, oldest first.
+        steady: seconds for which the same nodes have been to blame.
     """
 
     now: float
     data_age: float
     has_baseline: bool
     past: Sequence[Past] = ()
+    steady: float = float("inf")
 
 
 def refusal(playbook: Playbook, incident: Incident, target: str, targets: int, at: Situation) -> Reason | None:
@@ -51,6 +53,7 @@ def refusal(playbook: Playbook, incident: Incident, target: str, targets: int, a
         (Reason.INFO, incident.severity == "info"),
         (Reason.NOBODY, not target),
         (Reason.TOO_MANY, targets > playbook.most_targets),
+        (Reason.UNSTEADY, playbook.target == "nodes" and at.steady < playbook.steady_seconds),
         (Reason.UNSURE, incident.confidence < playbook.when.confidence),
         (Reason.CHEAP, incident.gpu_hours_lost * 3600.0 < playbook.price),
         (Reason.STALE, 0 < playbook.fresh_seconds < at.data_age),

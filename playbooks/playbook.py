@@ -102,6 +102,7 @@ class Playbook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         most_targets: more targets than this are left to a person.
         price: GPU seconds that have to be lost before it is worth it.
         fresh_seconds: data older than this are not acted on; 0 where old data are the very reason (a hang).
+        steady_seconds: the same nodes have to be to blame for so long before anything is done to them.
         expires: seconds after which a request must not be run any more.
         verify: how success is told; None for actions that heal nothing.
         on_failure: the action that is run when verification fails, usually the one that undoes this one; "" for none.
@@ -120,6 +121,7 @@ class Playbook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     most_targets: Steps = 1
     price: Annotated[float, Meta(ge=0)] = 0.0
     fresh_seconds: Annotated[float, Meta(ge=0)] = 120.0
+    steady_seconds: Annotated[float, Meta(ge=0)] = 0.0
     expires: Positive = 600.0
     verify: Verify | None = None
     on_failure: str = ""

@@ -30,6 +30,8 @@ class Reason(StrEnum):
     """The leading cause is not believed in enough."""
     NOBODY = "nobody"
     """The action needs a target, and nobody in particular is to blame."""
+    UNSTEADY = "unsteady"
+    """Who is to blame was another a moment ago: the picture is not complete yet."""
     TOO_MANY = "too_many"
     """More targets than the playbook may touch."""
     CHEAP = "cheap"

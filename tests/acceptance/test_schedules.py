@@ -127,3 +127,23 @@ def test_a_change_beside_the_planned_stages_is_told() -> None:
     story += [*longer(job, 120, 1.0), *longer(job, 120, 1.5), *longer(job, 60, 2.0)]
     [incident] = incidents_of(story)
     assert abs(incident["onset_step"] - 340) <= 2
+
+
+@pytest.mark.parametrize(
+    ("trained", "resumed", "times", "told"),
+    [
+        pytest.param(200, 300, 1.0, False, id="it goes on"),
+        pytest.param(200, 300, 1.12, True, id="an eighth more, where the rate falls slowly"),
+        pytest.param(200, 270, 1.0, False, id="steps are trained again"),
+        pytest.param(200, 270, 0.9, True, id="steps are trained again at another rate"),
+        pytest.param(40, 140, 1.12, False, id="while it warms up, a few steps more explain as much"),
+    ],
+)
+def test_a_small_step_of_the_rate_at_a_resume(trained: int, resumed: int, times: float, told: bool) -> None:
+    """Nothing was announced; what the rate was just before says how far from it is too far."""
+    job, story = begun()
+    story += [*by_plan(job, trained), job.event("attempt.ended", reason="requeued")]
+    after = job.restarted(resumed)
+    story += [after.started(resume_step=resumed - 1), *by_plan(after, 60, times=times)]
+    causes = [incident["cause"] for incident in incidents_of(story)]
+    assert causes == (["learning_rate_discontinuity"] if told else [])

@@ -15,11 +15,11 @@ from schemas.events import BY_NAME
 from schemas.signals import SIGNALS, signal_named
 from schemas.signs import BY_NAME as SIGNS
 from streams.install import OCCASION, checked_playbooks
-from streams.stages.detect.silence import HELD, HELD_ALL
+from streams.stages.detect.silence import GONE, HELD, HELD_ALL
 from streams.stages.detect.silence import SIGNAL as SILENCE
 from streams.stages.detect.watched import FINITE, LIMITS, SPIKY, has_level
 
-PARTS = {name: {*sign.parts} for name, sign in SIGNS.items()} | {"silence": {*KINDS, HELD, HELD_ALL}}
+PARTS = {name: {*sign.parts} for name, sign in SIGNS.items()} | {"silence": {*KINDS, GONE, HELD, HELD_ALL}}
 """What a clue may ask a finding to be, by what found it."""
 
 CAUSES = load_causes()

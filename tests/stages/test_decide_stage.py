@@ -324,6 +324,18 @@ def test_each_blamed_node_is_a_target() -> None:
         assert [(entry.target, entry.reason) for entry in desk.incident.actions] == wanted
 
 
+def test_nodes_are_left_alone_until_it_is_clear_which_they_are() -> None:
+    """While an incident still changes its mind about who is to blame, nothing is done to anybody."""
+    desk = Desk(cache(target="nodes", when=When(causes=("starved",)), verify=None, steady_seconds=15.0))
+    desk.draft(nodes=("n01",))
+    desk.go(10)
+    desk.draft(nodes=("n02",))
+    desk.go(14)
+    assert desk.requests == []
+    desk.go(2)
+    assert [one.target for one in desk.requests] == ["n02"]
+
+
 def test_people_are_told_at_first_when_it_gets_worse_and_at_the_end() -> None:
     """Each occasion is told once; getting worse twice is two occasions."""
     desk = Desk(tell())

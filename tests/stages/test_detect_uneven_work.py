@@ -46,3 +46,26 @@ def test_even_work_says_nothing_and_uneven_work_may_end() -> None:
     assert uneven(lived(300, spread=0.0)) == []
     [found] = uneven(lived(250, spread=0.2, calm=300))
     assert found.end_time is not None
+
+
+def test_half_of_the_ranks_that_are_always_slow_are_no_moving_slowness() -> None:
+    """Whichever of four slow ranks is slowest in a step, it is the same four: what stands does not move."""
+    chance, fed, job = np.random.default_rng(4), Fed(Detect()), Job()
+    fed.feed(job.started())
+    for _ in range(300):
+        work = np.exp(0.01 * chance.normal(size=8))
+        fed.feed(*job.run(1, slow={rank: work[rank] * (1.5 if rank >= 4 else 1.0) for rank in range(8)}))
+    fed.flush()
+    assert uneven(fed) == []
+
+
+def test_it_is_dated_to_where_it_began() -> None:
+    """The looks that are judged together reach back into the even steps before it; those are left out."""
+    chance, fed, job = np.random.default_rng(4), Fed(Detect()), Job()
+    fed.feed(job.started(), *job.run(200))
+    for _ in range(200):
+        work = np.exp(0.2 * chance.normal(size=8))
+        fed.feed(*job.run(1, slow=dict(enumerate(work))))
+    fed.flush()
+    [found] = uneven(fed)
+    assert abs((found.onset_step or 0) - 300) <= 8

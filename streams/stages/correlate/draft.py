@@ -77,6 +77,8 @@ def _lasting(incident: Incident) -> bytes:
 def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diagnosis, lost: float) -> Incident:
     blamed = tuple(one for one in diagnosis.suspects if one.score >= diagnosis.cause.blamed_share)
     ranks, nodes, gpus = _culprits(blamed, facts)
+    if _is_everybody(nodes, facts):
+        ranks, nodes, gpus = (), (), ()
     case.part_of = fleet.followed_by(memory, case, diagnosis.cause)
     everyone = tuple(sorted(facts.rank_nodes))
     legitimate = case.legitimate
@@ -150,6 +152,11 @@ def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, .
     nodes |= {place_of(event) for event in facts.events if event.subject and event.subject in gpus}
     gpus |= {facts.rank_gpus[rank] for rank in ranks if facts.rank_gpus.get(rank)}
     return tuple(sorted(ranks)), tuple(sorted(nodes)), tuple(sorted(gpus))
+
+
+def _is_everybody(nodes: tuple[str, ...], facts: Facts) -> bool:
+    """What all nodes of a job have is no fault of theirs: a room that is too hot, a rack that has no power."""
+    return len(nodes) > 1 and set(nodes) == set(facts.rank_nodes.values())
 
 
 def _worst(case: Case, severity: Severity) -> Severity:

@@ -34,7 +34,7 @@ def belongs(together: Diagnosis, case: Case, finding: Finding) -> bool:
         finding: the newcomer.
     """
     fits = _explains_both(together, case, finding) and _agrees(together, case, finding)
-    return fits and not _comes_after(together.cause, case, finding)
+    return fits and not _comes_after(together.cause, case, finding) and not _is_more(together.cause, case, finding)
 
 
 def _is_explicable(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
@@ -77,6 +77,12 @@ def _comes_after(cause: Cause, case: Case, finding: Finding) -> bool:
     return (
         is_late and _is_needed(cause, finding) and not any(_is_needed(cause, one) for one in case.detections.values())
     )
+
+
+def _is_more(cause: Cause, case: Case, finding: Finding) -> bool:
+    """What nobody can explain takes up what is seen of the loader only where that began with it."""
+    of_loader = isinstance(finding, Detection) and finding.signal.startswith("loader_")
+    return cause.cause == UNKNOWN and of_loader and onset(finding) - case.onset_time > LATE_SECONDS
 
 
 def _is_needed(cause: Cause, detection: Detection) -> bool:

@@ -19,6 +19,13 @@ KEPT_PAST = 256
 OVER = ("resolved", "closed")
 
 
+def take(memory: DecideMemory, book: Book, draft: Incident) -> None:
+    """Take a revision, and note when it names other nodes than the one before."""
+    if draft.nodes != book.blamed:
+        book.blamed, book.blamed_since = draft.nodes, memory.clock
+    book.draft = draft
+
+
 def consider(memory: DecideMemory, book: Book, playbooks: tuple[Playbook, ...]) -> Iterator[Request]:
     """Look at every playbook for this incident, and write down what follows."""
     for playbook in playbooks:
@@ -119,6 +126,7 @@ def situation(memory: DecideMemory, book: Book | None, playbook: Playbook | None
         data_age=max(0.0, memory.clock - memory.step_time) if memory.step_time else 0.0,
         has_baseline=verify is None or (book is not None and book.normal.get(verify.signal, 0.0) > 0),
         past=_past(memory),
+        steady=memory.clock - book.blamed_since if book is not None else 0.0,
     )
 
 

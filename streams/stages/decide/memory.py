@@ -26,6 +26,7 @@ class Book(Struct):
         told: that incident as bytes, without revision and time.
         normal: healthy levels, frozen when the incident was first seen.
         severity: the highest that was told.
+        blamed: the nodes to blame; `blamed_since`, Unix seconds, since when it has been these.
     """
 
     draft: Incident
@@ -34,6 +35,8 @@ class Book(Struct):
     told: bytes = b""
     normal: dict[str, float] = field(default_factory=dict)
     severity: str = ""
+    blamed: tuple[str, ...] = ()
+    blamed_since: float = 0.0
 
 
 class DecideMemory(Struct):

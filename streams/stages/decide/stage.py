@@ -11,7 +11,7 @@ from schemas.incident import Incident
 from schemas.telemetry import Event, Tick, is_finite
 from schemas.topics import Record
 from streams.stages.decide import trials
-from streams.stages.decide.book import approve, consider, reject, settle_trials, show
+from streams.stages.decide.book import approve, consider, reject, settle_trials, show, take
 from streams.stages.decide.limits import count, limits_on_signals
 from streams.stages.decide.memory import Book, DecideMemory
 from streams.stages.stage import Sent
@@ -52,7 +52,9 @@ class Decide:
             yield from self._review(memory)
 
     def flush(self, memory: DecideMemory) -> Iterable[Sent]:
-        """Nothing waits here for late records; look once more at what is open."""
+        """Nothing waits here for late records, and nothing will change any more; look once more at what is open."""
+        for book in memory.books.values():
+            book.blamed_since = float("-inf")
         yield from self._review(memory)
 
     def is_over(self, memory: DecideMemory) -> bool:
@@ -64,7 +66,7 @@ class Decide:
         book = memory.books.get(incident.id)
         if book is None:
             book = memory.books[incident.id] = Book(draft=incident, normal=dict(memory.normal))
-        book.draft = incident
+        take(memory, book, incident)
         yield from self._settle(memory, book)
         _forget(memory)
 

@@ -11,7 +11,6 @@ from msgspec import structs
 from detectors.base import AnyDetector
 from detectors.catalogue import DETECTORS
 from detectors.exposure import Exposure
-from detectors.sustained import Sustained
 from schemas.detection import Detection
 from schemas.signals import signal_named
 from streams.stages.detect import mixture, silence, spinning, watched
@@ -74,20 +73,16 @@ def _exposure(signal: str) -> AnyDetector:
     return Exposure(recipe=0.0, relative=0.0) if signal == mixture.BAD else DETECTORS["exposure"]()
 
 
-def _flag(_: str) -> AnyDetector:
-    return Sustained(limit=0.5, rows=watched.FLAG_ROWS)
-
-
 _OF_JOB: dict[str, Callable[[str], AnyDetector]] = {
     "level_shift": lambda signal: watched.level_shift((signal,)),
     "spike": lambda signal: watched.spike((signal,)),
-    "sustained": lambda signal: watched.sustained(signal) if signal in watched.LIMITS else _flag(signal),
+    "sustained": lambda signal: watched.sustained(signal) if signal in watched.LIMITS else watched.flag(signal),
     "counter_rate": watched.counter_rate,
     "exposure": _exposure,
 }
 _OF_ENTITIES: dict[str, Callable[[str], AnyDetector]] = {
     "level_shift": lambda signal: watched.entity_level_shift(signal, signal_named(signal).kind == "counter"),
-    "sustained": _flag,
+    "sustained": watched.flag,
     "counter_rate": watched.counter_rate,
     "trend": _trend,
 }

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from detectors.base import Flags, Floats
+from detectors.base import Alarm, Flags, Floats
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
 from detectors.expected_work import ExpectedWorkMemory
@@ -141,12 +141,29 @@ class Model(Struct):
     peak_flops: float = 0.0
 
 
+class NodePace(Struct):
+    """What each node's ranks need for their own work.
+
+    Attributes:
+        nodes: that are watched, one column each.
+        level: their levels; None before the first step.
+        held: the rise of a node that has one, by name.
+        told: the node that has been told of; "" where none has.
+    """
+
+    nodes: list[str] = field(default_factory=list)
+    level: LevelShiftMemory | None = None
+    held: dict[str, Alarm] = field(default_factory=dict)
+    told: str = ""
+
+
 class Peers(Struct):
     """What is known of every rank's own work: a slow average of it and of its parts, one array each, shape (ranks,)."""
 
     slow: SlowRankMemory | None = None
     expected: ExpectedWorkMemory | None = None
     parts: dict[str, Floats] = field(default_factory=dict)
+    pace: NodePace = field(default_factory=NodePace)
 
 
 class Saves(Struct):
@@ -192,10 +209,12 @@ class Voices(Struct):
     Attributes:
         early: places of those of whose silence an early word was given, and no other yet.
         vouched: Unix seconds at which the scheduler last called the job running.
+        read: nodes that are read beside the steps they tell of, which stop with the job.
     """
 
     early: list[int] = field(default_factory=list)
     vouched: float = 0.0
+    read: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     latest: list[float] = field(default_factory=list)

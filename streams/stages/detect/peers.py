@@ -8,7 +8,7 @@ from detectors.base import Alarm, Floats, grow
 from detectors.expected_work import ExpectedWork
 from detectors.slow_rank import SlowRank
 from schemas.wording import amount, step_words
-from streams.stages.detect import layout
+from streams.stages.detect import layout, node_pace
 from streams.stages.detect.derive import OWN_PARTS, ClosedStep
 from streams.stages.detect.episodes import Found, time_of
 from streams.stages.detect.memory import Attempt, Peers
@@ -35,8 +35,11 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[tup
         people.laid_out = True
         layout.guess(people, peers.parts[_WHOLE])
     assert peers.slow is not None
-    for alarm in _SLOW_RANK.update(peers.slow, closed.step, _comparable(peers, people, closed)):
-        yield alarm, _found(attempt, alarm, closed)
+    own = _comparable(peers, people, closed)
+    for alarm in _SLOW_RANK.update(peers.slow, closed.step, own):
+        yield alarm, _found(attempt, alarm, closed, "its peers")
+    for alarm in node_pace.watch(peers.pace, people, closed.step, own):
+        yield alarm, _found(attempt, alarm, closed, "it did before, unlike other nodes")
 
 
 def _fit(peers: Peers, people: Participants) -> None:
@@ -89,7 +92,7 @@ def _average(peers: Peers, closed: ClosedStep, width: int) -> None:
         peers.parts[name] = mean + step
 
 
-def _found(attempt: Attempt, alarm: Alarm, closed: ClosedStep) -> Found:
+def _found(attempt: Attempt, alarm: Alarm, closed: ClosedStep, against: str) -> Found:
     people = attempt.participants
     rank, node, gpu = people.ranks[alarm.series], people.nodes[alarm.series], people.gpus[alarm.series]
     part, share = explaining_part(attempt.peers, people, alarm.series)
@@ -109,7 +112,7 @@ def _found(attempt: Attempt, alarm: Alarm, closed: ClosedStep) -> Found:
         part=part,
         numbers={"part_share": share} if part else {},
         text=(
-            f"rank {rank}{where} works {ratio:.2f} × as long as its peers: {amount('own_seconds', alarm.after)} "
+            f"rank {rank}{where} works {ratio:.2f} × as long as {against}: {amount('own_seconds', alarm.after)} "
             f"against {amount('own_seconds', alarm.before)} since {step_words(alarm.onset)}"
             + (f"; {share:.0%} of it is {part}" if part else "")
         ),

@@ -12,7 +12,6 @@ import numpy as np
 from msgspec import structs
 
 from detectors.base import Alarm, Floats, grow
-from detectors.sustained import Sustained
 from schemas.signals import Over, signal_named
 from schemas.telemetry import LARGEST, Reading, SampleFrame, is_finite
 from streams.stages.detect import counts, exhaustion, phases, watched
@@ -21,7 +20,6 @@ from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.learned import rate_name
 from streams.stages.detect.memory import Attempt, Entities, EntitySignal, Samples
 
-_FLAG = Sustained(limit=0.5, rows=watched.FLAG_ROWS)
 MOMENT_SECONDS = 5.0
 BUSY_UTIL = 0.2
 
@@ -202,9 +200,7 @@ def _judge(
         return
     width = len(row)
     if signal.kind == "flag":
-        known.flag = known.flag or _FLAG.blank(width)
-        known.flag = known.flag if known.flag.width == width else grow(_FLAG, known.flag, width)
-        for alarm in _FLAG.update(known.flag, moment.number, row):
+        for alarm in _flagged(moment, name, known, row):
             yield alarm, _found("sustained", name, attempt, moment, alarm)
         return
     detector = watched.entity_level_shift(name, signal.kind == "counter")
@@ -218,6 +214,16 @@ def _judge(
             harmless[alarm.series] = True
     if harmless.any():
         detector.relearn(known.level, harmless)
+
+
+def _flagged(moment: Moment, name: str, known: EntitySignal, row: Floats) -> Iterator[Alarm]:
+    """A flag that is up where it should not be; or down, where it has been up: a port without a cable never has."""
+    detector, width = watched.flag(name), len(row)
+    known.flag = known.flag or detector.blank(width)
+    known.flag = known.flag if known.flag.width == width else grow(detector, known.flag, width)
+    for alarm in detector.update(known.flag, moment.number, row):
+        if detector.above or alarm.before == alarm.before:
+            yield alarm
 
 
 def _count(

@@ -12,7 +12,7 @@ from msgspec import structs
 from detectors.base import Alarm, Floats, grow
 from detectors.sawtooth import SawtoothMemory
 from detectors.silence import KNOWN, Silence
-from schemas.telemetry import Event
+from schemas.telemetry import Event, SampleFrame, Telemetry
 from schemas.wording import amount
 from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Voices
@@ -22,6 +22,8 @@ SIGNAL = "source_age_seconds"
 MOMENT_SECONDS = 5.0
 HELD, HELD_ALL = "held", "held_all"
 """Parts of what was told before a silence has lasted as long as any other has to: of one source, and of all at once."""
+SOME, GONE = "some", "gone"
+"""Parts of what has lasted: of some sources, and of one that was read beside its steps, which stop with the job."""
 EARLY_SECONDS, EARLY_FACTOR = 20.0, 5.0
 """Least silence of an early word, in seconds and in usual intervals of the source."""
 EARLY_STEPS = 10
@@ -39,6 +41,12 @@ def heard(voices: Voices, node: str, time: float) -> None:
         voices.latest.append(time)
     elif voices.latest[place] < time:
         voices.latest[place] = time
+
+
+def read(voices: Voices, frame: Telemetry) -> None:
+    """Note whose state is read beside the steps it tells of."""
+    if isinstance(frame, SampleFrame) and frame.node not in voices.read:
+        voices.read.append(frame.node)
 
 
 def vouched(voices: Voices, event: Event) -> None:
@@ -83,7 +91,8 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
             continue  # silence is told by others that speak; a lone source that stops is a job that stops
         if alarm.series in voices.early:
             voices.early.remove(alarm.series)
-        yield structs.replace(alarm, kind=""), _found(attempt, alarm, alarm.kind, now)
+        part = GONE if alarm.kind == SOME and voices.names[alarm.series] in voices.read else alarm.kind
+        yield structs.replace(alarm, kind=""), _found(attempt, alarm, part, now)
 
 
 def _early(

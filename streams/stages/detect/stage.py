@@ -206,6 +206,7 @@ class Detect:
         if memory.clock >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
         silence.heard(attempt.voices, frame.node, memory.clock)
+        silence.read(attempt.voices, frame)
         if isinstance(frame, StepFrame):
             places = enrol_frame(attempt.participants, frame)
             progress.advanced(attempt, frame.step, memory.clock)

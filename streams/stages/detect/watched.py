@@ -53,6 +53,8 @@ RUNS_OUT = {
 }
 """Memory is told four hours ahead, and space, which a person has to make, twelve."""
 FLAG_ROWS = 2
+COUNTED_ROWS = 15
+"""Moments with a reading after which a burst of errors is told from what a counter usually does."""
 RECONFIGURES = ("tokens", "batch_size", "sequence_length")
 """Schedules whose step to another constant value changes what is normal."""
 _UNLEVEL = ("interval_seconds", "checkpoint_seconds", "valid_loss", "loss", "grad_norm", "update_norm", "params_norm")
@@ -72,7 +74,13 @@ def counts_errors(signal: Signal, name: str) -> bool:
 @lru_cache(maxsize=256)
 def counter_rate(name: str) -> CounterRate:
     """The detector for one counter of errors, over any number of reporters."""
-    return CounterRate(floor=signal_named(name).floor)
+    return CounterRate(floor=signal_named(name).floor, warmup=COUNTED_ROWS)
+
+
+@lru_cache(maxsize=256)
+def flag(name: str) -> Sustained:
+    """The detector for a flag that should stay down, or up: a throttle reason, or a port's link."""
+    return Sustained(limit=0.5, rows=FLAG_ROWS, above=signal_named(name).bad != "down")
 
 
 @lru_cache(maxsize=16)

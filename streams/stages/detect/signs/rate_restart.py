@@ -1,6 +1,7 @@
 """A learning rate that does not go on after a restart: its scheduler began anew."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import Struct, field
 
@@ -13,8 +14,10 @@ from streams.stages.detect.signs.sign import Scene, Seen, Sign
 LOOKED = 3
 """Steps of the new attempt that are looked at."""
 APART = 2.0
-"""Times the expected rate, either way, that a schedule does not explain."""
-KEPT = 512
+"""Times the expected rate, either way, that no schedule explains."""
+SMOOTH, APART_SMOOTH = 0.005, 1.05
+"""Where the rate changed by less a step than the first, or where the very step was trained before, this is too far."""
+KEPT, KEPT_SMOOTH = 512, 50
 
 
 class RateRestartMemory(Struct):
@@ -65,8 +68,9 @@ class RateRestart(Sign[RateRestartMemory]):
         if points and not any(off_plan(points, step, rate, 0.0) for step, rate in memory.here.items()):
             return  # it goes on as was planned
         expected = [_expected(memory.before, step) for step in memory.here]
+        too_far = _too_far(memory, rises=rate > expected[-1])
         apart = [_ratio(rate, was) for rate, was in zip(memory.here.values(), expected, strict=True)]
-        if all(one is not None and one >= APART for one in apart):
+        if all(one is not None and one >= too_far for one in apart):
             first = next(iter(memory.here))
             was, now = expected[0], memory.here[first]
             yield Seen(
@@ -78,6 +82,18 @@ class RateRestart(Sign[RateRestartMemory]):
                 after=now,
                 text=f"the learning rate went on with {now:.3g} instead of {was:.3g} at {step_words(first)}",
             )
+
+
+def _too_far(memory: RateRestartMemory, rises: bool) -> float:
+    """Say how far from the expected rate is too far; people lower it by hand, and hardly ever raise it."""
+    if all(step in memory.before for step in memory.here):
+        return APART_SMOOTH
+    if not rises:
+        return APART
+    last = list(memory.before.items())[-KEPT_SMOOTH:]
+    follows = bool(last) and 0 < min(memory.here) - last[-1][0] <= LOOKED
+    changes = [abs(b / a - 1) / (to - at) for (at, a), (to, b) in pairwise(last) if a > 0 and to > at]
+    return APART_SMOOTH if follows and len(changes) >= LOOKED and max(changes) <= SMOOTH else APART
 
 
 def _expected(before: dict[int, float], step: int) -> float:

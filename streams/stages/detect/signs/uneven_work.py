@@ -21,14 +21,24 @@ UNEVEN, EVEN = 0.15, 0.1
 """How much longer than its peers' median the slowest rank works, from which on it is told, and until which."""
 MOVES, STAYS = 0.3, 0.5
 """Share of the looks in which one rank may be the slowest, to be told, and to go on being told."""
+STANDS = 0.5
+"""Share of that excess that may be there in the mean of many steps as well: what stands does not move."""
 FEWEST = 6
 """Peers that have to report, or somebody is the slowest too often by chance."""
 
 
 class Look(Struct):
-    """The slowest rank of one step against its peers: by how much, who it was, and the part of its work that did it."""
+    """The slowest rank of one step against its peers.
+
+    Attributes:
+        excess: by how much.
+        standing: how much the slowest rank is over its peers in the mean of the last steps.
+        rank: who it was.
+        part: of its work that did it.
+    """
 
     excess: float
+    standing: float
     rank: int
     part: str
 
@@ -68,9 +78,11 @@ class UnevenWork(Sign[UnevenWorkMemory]):
 
     def _judge(self, memory: UnevenWorkMemory) -> Iterator[Seen]:
         excess = statistics.median(look.excess for look in memory.looks)
+        standing = statistics.median(look.standing for look in memory.looks)
         most = Counter(look.rank for look in memory.looks).most_common(1)[0][1] / KEPT
-        if memory.told < 0 and excess >= UNEVEN and most <= MOVES:
-            memory.told, memory.told_time = memory.steps[0], memory.times[0]
+        if memory.told < 0 and excess >= UNEVEN and most <= MOVES and standing <= STANDS * excess:
+            begun = _begun([look.excess for look in memory.looks])
+            memory.told, memory.told_time = memory.steps[begun], memory.times[begun]
             yield self._seen(memory, excess, over=False)
         elif memory.told >= 0 and (excess < EVEN or most > STAYS):
             yield self._seen(memory, excess, over=True)
@@ -97,6 +109,13 @@ class UnevenWork(Sign[UnevenWorkMemory]):
         )
 
 
+def _begun(excesses: list[float]) -> int:
+    """Give the place from which on the work was uneven: the rows before are nearer to even than to what it came to."""
+    level = statistics.median(sorted(excesses)[len(excesses) // 2 :])
+    gain = np.cumsum((np.minimum(excesses, level) - level / 2)[::-1])[::-1]
+    return int(np.argmax(gain))
+
+
 def _look(attempt: Attempt, closed: ClosedStep) -> Look | None:
     """Find the slowest rank against its peers; None where too few of them report."""
     people, own = attempt.participants, closed.own
@@ -109,7 +128,17 @@ def _look(attempt: Attempt, closed: ClosedStep) -> Look | None:
         return None
     place = int(np.nanargmax(ratio))
     part = _part(attempt, closed, place, float(own[place] - peers.median[place]))
-    return Look(excess=float(ratio[place]) - 1.0, rank=people.ranks[place], part=part)
+    return Look(float(ratio[place]) - 1.0, _standing(attempt, people.groups), people.ranks[place], part)
+
+
+def _standing(attempt: Attempt, groups: list[int]) -> float:
+    """How much the slowest rank is over its peers in the mean of the last steps."""
+    mean = attempt.peers.parts.get("own_seconds")
+    if mean is None:
+        return 0.0
+    peers = among_peers(mean, np.array(groups[: len(mean)], dtype=np.int64))
+    over = mean / peers.median
+    return float(np.nanmax(over)) - 1.0 if np.isfinite(over).any() else 0.0
 
 
 def _part(attempt: Attempt, closed: ClosedStep, place: int, excess: float) -> str:

@@ -1,0 +1,115 @@
+"""A node that has become slower than it was, in a job whose other nodes have not.
+
+Where one node holds half of a group of peers or more, the peers cannot say who is slow: their median lies between the
+two halves. What each node needed before says it. A node that holds a whole pipeline stage is left out: a stage that has
+more to do is a matter of the layout.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from detectors.base import Alarm, Floats, Ints
+from detectors.level_shift import LevelShift
+from detectors.robust import median
+from streams.stages.detect.memory import NodePace
+from streams.stages.detect.open_steps import Participants
+
+_PACE = LevelShift(worth=0.05)
+AFTER = 12
+"""Steps by which the other nodes would have shown the same: what all of them show is no node's fault."""
+SHARED = 0.3
+"""Of a node's rise the others may have so much, and it is still its own."""
+HALF = 0.5
+"""Share of a group of peers from which on these cannot tell."""
+
+
+def watch(pace: NodePace, people: Participants, step: int, own: Floats) -> Iterator[Alarm]:
+    """Take one step.
+
+    Args:
+        pace: changed in place.
+        people: who takes part.
+        step: its number.
+        own: seconds of own work, shape (ranks,), NaN = no reading.
+
+    Returns:
+        Alarms like those of a slow rank, `series` being the place of a rank, one for each rank of the node.
+    """
+    places = _places(people)
+    if len(places) < 2 or not any(_holds_half(people, of_node) for of_node in places.values()):
+        return
+    nodes = list(places)
+    if pace.level is None or pace.nodes != nodes:
+        pace.nodes, pace.level, pace.held, pace.told = nodes, _PACE.blank(len(nodes)), {}, ""
+    row = np.array([_nearly_all(own[of_node]) for of_node in places.values()])
+    for alarm in _PACE.update(pace.level, step, row):
+        yield from _take(pace, places, alarm)
+    slower = [nodes[place] for place in np.flatnonzero(pace.level.direction > 0)]
+    if len(slower) > 1 and not pace.told:
+        _PACE.relearn(pace.level)
+        pace.held.clear()
+    elif slower and not pace.told and _is_ripe(pace, people, places, slower[0], step) and _is_alone(pace, slower[0]):
+        pace.told = slower[0]
+        yield from _of_ranks(places[pace.told], pace.held[pace.told])
+
+
+def _take(pace: NodePace, places: dict[str, Ints], alarm: Alarm) -> Iterator[Alarm]:
+    node = pace.nodes[alarm.series]
+    if alarm.direction > 0 and not alarm.over:
+        pace.held[node] = alarm
+    else:
+        pace.held.pop(node, None)
+    if node == pace.told:
+        yield from _of_ranks(places[node], alarm)
+        pace.told = "" if alarm.over else node
+
+
+def _is_ripe(pace: NodePace, people: Participants, places: dict[str, Ints], node: str, step: int) -> bool:
+    alarm = pace.held.get(node)
+    return alarm is not None and step - alarm.index >= AFTER and _holds_half(people, places[node])
+
+
+def _is_alone(pace: NodePace, node: str) -> bool:
+    """The last steps of every other node are as its steps have always been, or nearly."""
+    assert pace.level is not None
+    risen = median(pace.level.latest) / pace.level.centre - 1.0
+    risen[pace.nodes.index(node)] = 0.0
+    alarm = pace.held[node]
+    return bool((risen <= SHARED * (alarm.after / alarm.before - 1.0)).all())
+
+
+def _of_ranks(places: Ints, alarm: Alarm) -> Iterator[Alarm]:
+    """The finding about a node, told of each of its ranks."""
+    ratio = alarm.after / alarm.before
+    for place in places:
+        yield Alarm(
+            series=int(place),
+            index=alarm.index,
+            onset=alarm.onset,
+            before=alarm.before,
+            after=alarm.after,
+            limit=alarm.limit,
+            score=alarm.score,
+            direction=1,
+            over=alarm.over,
+            numbers={"ratio": ratio, "relative_score": min(1.0, 1.0 / ratio)},
+        )
+
+
+def _places(people: Participants) -> dict[str, Ints]:
+    nodes = np.array(people.nodes)
+    return {node: np.flatnonzero(nodes == node) for node in sorted(set(people.nodes)) if node}
+
+
+def _holds_half(people: Participants, places: Ints) -> bool:
+    groups = np.array(people.groups)
+    mine = groups[places[0]]
+    here, all_of_them = np.count_nonzero(groups[places] == mine), np.count_nonzero(groups == mine)
+    return bool(HALF * all_of_them <= here < all_of_them)
+
+
+def _nearly_all(own: Floats) -> float:
+    """What three quarters of a node's ranks need at least: half of them cannot raise it."""
+    given = np.sort(own[~np.isnan(own)])
+    return float(given[(given.size - 1) // 4]) if given.size else float("nan")

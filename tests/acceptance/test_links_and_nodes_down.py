@@ -1,0 +1,80 @@
+"""Links that are slow, flap or count errors, memory that fails at last, and a node that is no more."""
+
+from typing import Any
+
+import pytest
+
+from tests.acceptance.stories import Story, incidents_of, lived, timed_out
+from tests.stages.build import Job
+
+
+def fields(incident: dict[str, Any]) -> tuple[Any, ...]:  # Any: plain data
+    """What an incident says of cause and culprit."""
+    return incident["cause"], incident["layer"], incident["nodes"]
+
+
+def test_a_port_below_its_speed_is_named() -> None:
+    """All collectives take longer, one port runs at a quarter of its speed: that node, and no congestion."""
+    job = Job(nodes=4)
+    slow = {"n3": {"link_bytes_per_second": 1.25e10}}
+    usual = {node: {"link_bytes_per_second": 5e10} for node in job.nodes}
+    story: Story = [job.started(), *lived(job, 100, nodes=usual)]
+    story += lived(job, 60, waits=0.4, nodes={**usual, **slow})
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("slow_port", "network", ["n3"])
+
+
+def test_a_link_that_goes_down_is_told_and_one_that_is_up_is_not() -> None:
+    """A port that is up is healthy; one that was up and is down is named; one without a cable has never been up."""
+    job = Job(nodes=4)
+    well = {"n1": {"link_up": 1.0}, "n2": {"link_up": 0.0}, "n3": {"link_up": 1.0}, "n4": {"link_up": 1.0}}
+    story: Story = [job.started(), *lived(job, 100, nodes=well)]
+    assert incidents_of(story) == []
+    story += [*lived(job, 30, waits=0.8, nodes={**well, "n3": {"link_up": 0.0}}), *lived(job, 30, nodes=well)]
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("link_flap", "network", ["n3"])
+
+
+def test_slow_collectives_with_errors_of_one_nvlink_are_that_gpus() -> None:
+    """No port counts errors, one GPU's links do since the collectives are slow."""
+    job = Job()
+    none, errors = {"nvlink_errors_total": 0.0}, 0.0
+    story: Story = [job.started(), *lived(job, 200, gpus=dict.fromkeys(job.nodes, none))]
+    for _ in range(6):
+        errors += 500.0
+        story += lived(
+            job, 10, waits=0.3, gpus={"n1": {"nvlink_errors_total": [0.0, 0.0, errors, 0.0]}, "n2": dict(none)}
+        )
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("gpu_link", "interconnect", ["n1"])
+    assert incident["ranks"] == [2]
+
+
+def test_a_double_bit_error_and_its_remapping_are_one_incident() -> None:
+    """The row that is to be remapped is that of the error which has just ended the job."""
+    job = Job()
+    story: Story = [job.started(), *lived(job, 60)]
+    for code in (48, 63, 94):
+        job.time += 0.1
+        story.append(job.event("xid", node="n2", subject="GPU-5", code=code, pci="0000:3b:00"))
+    story.append(job.event("rank.exit", node="n2", rank=5, exit_code=1))
+    story.append(job.event("attempt.ended", reason="failed"))
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("gpu_failed", "gpu", ["n2"])
+
+
+@pytest.mark.parametrize("missed", [True, False], ids=["the scheduler misses it", "nobody misses it"])
+def test_a_node_that_says_nothing_while_the_job_stands_is_down(missed: bool) -> None:
+    """The others wait for it and time out; their GPUs draw as much power as ever, which is no sign of progress."""
+    job = Job()
+    story: Story = [job.started(), *lived(job, 100)]
+    for second in range(0, 700, 10):
+        job.time += 10.0
+        for node in ("n1",):
+            cards = [f"GPU-{rank}" for rank in range(4)]
+            story.append(job.sample("gpu", cards, node, list(range(4)), gpu_util=[0.98] * 4, power_watts=[640.0] * 4))
+        if missed and second == 90:
+            story.append(job.event("node.missing", node="scheduler", subject="n2"))
+    story += [*timed_out(job, range(4)), job.event("attempt.ended", reason="failed")]
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("node_down", "host", ["n2"])
