@@ -5,7 +5,8 @@ import numpy as np
 from detectors.base import Alarm, Flags, Floats, Ints, Memory, check_row, require
 from detectors.robust import median, push
 
-KEPT = 16
+KEPT, FEWEST = 16, 2
+"""Pauses in order that are remembered, and that tell what is out of proportion."""
 PAUSE, TRAINED = 0, 1
 """The two series: seconds of the pause, seconds trained since the last save ended."""
 
@@ -39,12 +40,15 @@ class Checkpoint:
 
     A pause alarms when it is over the limit, and over the job's own usual pause by a factor; where no earlier pause is
     known, when it takes too large a share of the time since the last one. A planned pause of 40 s every three hours is
-    in order. Slow growth is measured against the median of the last 16 pauses that were in order.
+    in order. Slow growth is measured against the median of the last 16 pauses that were in order. A pause that is out
+    of all proportion to the longest of them need not be quite so long, and is told while it lasts.
 
     Args:
-        limit_seconds: a shorter pause never alarms.
+        limit_seconds: a shorter pause alarms only where it is out of proportion.
         share: of the time since the last save ended, pause included; 0.05 is 5 %.
         growth: times the usual pause.
+        least_seconds: a shorter pause never alarms.
+        beyond: times the longest pause that was in order: out of proportion, where two were.
 
     Input: one row per save: pause in seconds and seconds trained since the last save ended; the index is its step. NaN
         = not known; without the pause the row says nothing.
@@ -63,11 +67,21 @@ class Checkpoint:
 
     name = "checkpoint"
 
-    def __init__(self, limit_seconds: float = 30.0, share: float = 0.05, growth: float = 2.0) -> None:
+    def __init__(
+        self,
+        limit_seconds: float = 30.0,
+        share: float = 0.05,
+        growth: float = 2.0,
+        least_seconds: float = 20.0,
+        beyond: float = 3.0,
+    ) -> None:
         require(limit_seconds > 0, "limit_seconds", "more than 0")
         require(0 < share < 1, "share", "more than 0, less than 1")
         require(growth > 1, "growth", "more than 1")
+        require(0 < least_seconds <= limit_seconds, "least_seconds", "more than 0, at most `limit_seconds`")
+        require(beyond >= growth, "beyond", "at least `growth`")
         self.limit_seconds, self.share, self.growth = limit_seconds, share, growth
+        self.least_seconds, self.beyond = least_seconds, beyond
 
     def blank(self, width: int) -> CheckpointMemory:
         """Make the memory of one job's saves; the width is 2."""
@@ -104,6 +118,23 @@ class Checkpoint:
         memory.reported[PAUSE], memory.limit[PAUSE], memory.share[PAUSE] = pause, limit, share
         return [self._alarm(memory, index, over=False)]
 
+    def lasting(self, memory: CheckpointMemory, index: int, pause: float) -> list[Alarm]:
+        """Take a pause that goes on: it may be too long already; `update` has to be told of it once more at its end.
+
+        Args:
+            memory: changed in place.
+            index: step of the save.
+            pause: seconds so far.
+        """
+        limit = self.limit(memory, float("nan"))
+        if memory.alarmed[PAUSE] or memory.pushed[PAUSE] < FEWEST or pause <= limit:
+            return []
+        memory.alarmed[PAUSE], memory.onset[PAUSE], memory.last[PAUSE] = True, index, index
+        memory.limit[PAUSE], memory.share[PAUSE], memory.reported[PAUSE] = limit, np.nan, pause
+        alarm = self._alarm(memory, index, over=False)
+        memory.reported[PAUSE] = 0.0  # whatever it has become at its end is a revision
+        return [alarm]
+
     def usual(self, memory: CheckpointMemory) -> float:
         """Give the median of the pauses that were in order, seconds; NaN before the first."""
         return float(median(memory.pauses[PAUSE]))
@@ -117,7 +148,9 @@ class Checkpoint:
         """
         usual = self.usual(memory)
         if not np.isnan(usual):
-            return max(self.limit_seconds, self.growth * usual)
+            plain = max(self.limit_seconds, self.growth * usual)
+            far = max(self.least_seconds, self.beyond * float(np.nanmax(memory.pauses[PAUSE])))
+            return min(plain, far) if memory.pushed[PAUSE] >= FEWEST else plain
         affordable = trained * self.share / (1 - self.share)
         return float("inf") if np.isnan(affordable) else max(self.limit_seconds, affordable)
 

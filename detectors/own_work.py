@@ -126,6 +126,25 @@ class OwnWork:
         every = everybody(newest.size)
         return memory.ratio[every, newest % self.held], memory.ratio[every, (newest - window) % self.held]
 
+    def keep_count(
+        self, memory: OwnWorkMemory, count: Ints, judged: Ints, column: int, limit: float, window: int
+    ) -> None:
+        """Keep count of the rows in which each rank was over a limit.
+
+        Args:
+            memory: tells the ratios.
+            count: of the rank's last `window` rows, shape (ranks,); changed in place.
+            judged: whom the newest row judged, and `column`: where it stands, as `note` gave them.
+            limit: ratio over the peers'.
+            window: rows, fewer than the ring holds.
+        """
+        newest, gone = self.in_and_out(memory, column, window)
+        if newest[newest.argmax()] <= limit and gone[gone.argmax()] <= limit:
+            return  # nobody was over it, and all have both rows: a NaN is the largest, and not less
+        now = (newest > limit).astype(np.int64) - (gone > limit)
+        whole = slice(None) if judged.size == memory.width else judged
+        count[whole] += now[whole]
+
     def ratios(self, memory: OwnWorkMemory, count: int) -> Floats:
         """Give the last ratios of all ranks, shape (ranks, count), oldest first; NaN where a rank has fewer."""
         return np.take_along_axis(memory.ratio, latest_columns(self.held, memory.pushed, count), axis=1)

@@ -14,7 +14,7 @@ from detectors.standing import StandingMemory, above_past, above_peers, blank_st
 
 SUREST = 100.0
 SEEN = 20
-"""Rows from one long look to the next, while nobody is raised."""
+"""Rows from one long look to the next, while nobody is raised in half of the rows of one."""
 SURE = 14.0
 """Least surprise at its slow rows, in natural logarithms."""
 SURER = 1.2
@@ -34,9 +34,9 @@ class SlowRankMemory(StandingMemory):
         saved: what the job would save without it, likewise.
         lasted: rows judged since the onset.
         often: rows of its last `window` that were slow.
+        raised: rows of its last `steady` but one that were nearer to slightly slow than to its peers.
         typical: its median ratio over all rows held, as of the last long look.
         waited: rows since the last long look.
-        close: 1 where that look saw somebody raised, so that the next one is not put off.
     """
 
     alarmed: Flags
@@ -48,9 +48,9 @@ class SlowRankMemory(StandingMemory):
     saved: Floats
     lasted: Ints
     often: Ints
+    raised: Ints
     typical: Floats
     waited: int
-    close: int
 
 
 class _Look(NamedTuple):
@@ -67,10 +67,10 @@ class SlowRank:
 
     All ranks report the step time of the slowest, so this detector takes each rank's *own work*. A rank is slow when it
     was over its group's median by `ratio` in more than `share` of its last rows, and in clearly more of them than its
-    peers usually are, and its median ratio is an outlier among theirs. A slight slowness takes a longer look: the
-    median of `steady` rows must be an outlier among the peers or against the rank's own past, and be far beyond the
-    error of such a median. Single slow steps accuse nobody: where sequences are uneven every rank has some. A stage
-    that is slower as a whole has no slow rank in it.
+    peers usually are, and its median ratio is an outlier among theirs. A slight slowness takes a longer look, once half
+    of its rows are raised: the median of `steady` rows must be an outlier among the peers or against the rank's own
+    past, and be far beyond the error of such a median. Single slow steps accuse nobody: where sequences are uneven
+    every rank has some. A stage that is slower as a whole has no slow rank in it.
 
     Args:
         ratio: own seconds over the group's median from which a row counts as slow, more than 1.
@@ -89,7 +89,8 @@ class SlowRank:
         (of the slowest rank's time, what the job would save if this rank worked like its peers), `relative_score`
         (its peers' time over its own, 0..1, the scale of NVIDIA's Resiliency Extension). A revision when its excess has
         grown by half and is over `ratio`; one with `over` when it is like the others.
-    Cost: O(ranks) per row, and O(ranks steady) every twentieth. Memory: 4 `steady` numbers a rank.
+    Cost: O(ranks) per row, and O(ranks steady) every twentieth and while somebody is raised. Memory: 4 `steady` numbers
+        a rank.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
     Source: the rule "over peers of the same stage in more than half of the steps" was right on three traces of real
         jobs where any rule on single steps accused 63 innocents of 64.
@@ -126,6 +127,7 @@ class SlowRank:
         self.ratio, self.window, self.share = ratio, window, share
         self.sigmas, self.peers, self.calm = sigmas, peers, calm
         self.slight, self.steady = slight, steady
+        self.half = (1 + slight) / 2
         self.work = OwnWork(max(steady, window + 1), peers)
 
     def blank(self, width: int) -> SlowRankMemory:
@@ -143,9 +145,9 @@ class SlowRank:
             saved=np.zeros(width),
             lasted=np.zeros(width, dtype=np.int64),
             often=np.zeros(width, dtype=np.int64),
+            raised=np.zeros(width, dtype=np.int64),
             typical=np.full(width, np.nan),
             waited=0,
-            close=0,
         )
 
     def with_groups(self, memory: SlowRankMemory, group: Ints) -> SlowRankMemory:
@@ -162,7 +164,7 @@ class SlowRank:
         moved = memory.group != group
         blank = self.blank(memory.width)
         for name in memory.__struct_fields__:
-            if name not in ("width", "waited", "close"):
+            if name not in ("width", "waited"):
                 getattr(memory, name)[moved] = getattr(blank, name)[moved]
         memory.group[:] = group
         return memory
@@ -174,7 +176,8 @@ class SlowRank:
         if not judged.size:
             return []
         memory.waited += 1
-        self._count(memory, judged, column)
+        self.work.keep_count(memory, memory.often, judged, column, self.ratio, self.window)
+        self.work.keep_count(memory, memory.raised, judged, column, self.half, self.steady - 1)
         followed = judged[memory.alarmed[judged]] if np.count_nonzero(memory.alarmed) else judged[:0]
         watched = judged[~memory.alarmed[judged]] if followed.size else judged
         alarms = []
@@ -184,15 +187,6 @@ class SlowRank:
                 alarms.append(self._alarm(memory, index, rank, float(look.z[rank])))
         return alarms + self._follow(memory, index, followed) if followed.size else alarms
 
-    def _count(self, memory: SlowRankMemory, judged: Ints, column: int) -> None:
-        """Keep count of the slow rows in the last `window` of each rank that was judged."""
-        newest, gone = self.work.in_and_out(memory, column, self.window)
-        if newest[newest.argmax()] <= self.ratio and gone[gone.argmax()] <= self.ratio:
-            return  # nobody was slow, and all have both rows: a NaN is the largest, and not less
-        now = (newest > self.ratio).astype(np.int64) - (gone > self.ratio)
-        whole = slice(None) if judged.size == memory.width else judged
-        memory.often[whole] += now[whole]
-
     def _looks(self, memory: SlowRankMemory, watched: Ints) -> Iterator[_Look]:
         """Look at the last rows for what is plainly slow; now and then at more of them for what is slightly slow."""
         most = self.share * self.window
@@ -201,21 +195,26 @@ class SlowRank:
             recent = self.work.ratios(memory, self.window)
             _, z = above_peers(memory, median(recent), wider=(self.steady / self.window) ** 0.5)
             yield _Look(self.ratio, recent, often & (z >= self.sigmas), z)
-        if memory.waited < SEEN and not memory.close:
+        if memory.waited < SEEN and not self._is_any_raised(memory, watched):
             return
         typical = memory.typical = median(memory.ratio)
-        learn_standing(memory, typical, watched, memory.waited)
-        memory.waited = 0
-        raised = (typical > (1 + self.slight) / 2) & (memory.pushed >= self.steady)
-        memory.close = int(raised[watched].any())
-        if memory.close:
+        if memory.waited >= SEEN:
+            learn_standing(memory, typical, watched, memory.waited)
+            memory.waited = 0
+        raised = (typical > self.half) & (memory.pushed >= self.steady)
+        if raised[watched].any():
             excess, z = above_peers(memory, typical)
             z = np.maximum(z, above_past(memory, typical))
             raised &= (excess >= self.slight - 1) & (z >= SURER * self.sigmas)
             if raised[watched].any():
                 ratios = self.work.ratios(memory, self.steady)
-                raised &= excess >= SURER * self.sigmas * errors(memory, ratios)
+                raised &= excess >= SURER * self.sigmas * errors(memory, ratios, self.window)
                 yield _Look(self.slight, ratios, raised, z)
+
+    def _is_any_raised(self, memory: SlowRankMemory, watched: Ints) -> bool:
+        """Tell whether somebody may have been slightly slow in half of the rows of a long look, which is due then."""
+        half = self.steady // 2
+        return bool(memory.raised[memory.raised.argmax()] >= half and (memory.raised[watched] >= half).any())
 
     def _accused(self, memory: SlowRankMemory, look: _Look, watched: Ints) -> list[int]:
         """Keep those slow ranks that are fewer than half of their group, and slow in surprisingly many rows."""
@@ -275,6 +274,7 @@ class SlowRank:
         memory.alarmed[rank] = False
         self.work.keep(memory, rank, since)
         memory.often[rank] = int((self.work.ratios(memory, self.window)[rank] > self.ratio).sum())
+        memory.raised[rank] = int((self.work.ratios(memory, self.steady - 1)[rank] > self.half).sum())
         return alarm
 
     def _alarm(self, memory: SlowRankMemory, index: int, rank: int, z: float, over: bool = False) -> Alarm:

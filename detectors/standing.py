@@ -80,8 +80,10 @@ def above_past(memory: StandingMemory, typical: Floats) -> Floats:
     return np.where(memory.meant >= memory.ratio.shape[1], rise, 0.0)
 
 
-def errors(memory: StandingMemory, ratios: Floats) -> Floats:
-    """Give the standard errors of the ranks' median ratios by their own scatter.
+def errors(memory: StandingMemory, ratios: Floats, latest: int) -> Floats:
+    """Give the standard errors of the ranks' median ratios by their own scatter, over all rows or over the latest.
+
+    The smaller of the two is given: a rank that has become slow in between is scattered over two levels.
 
     Rows that resemble the one before count for fewer, as is usual among the peers: the rank's own rows would resemble
     each other for the very change that is looked for.
@@ -89,13 +91,15 @@ def errors(memory: StandingMemory, ratios: Floats) -> Floats:
     Args:
         memory: tells the groups.
         ratios: shape (ranks, rows), oldest first, NaN where a rank has fewer.
+        latest: rows, at most as many.
     """
     centre, spread = centre_and_quartile_spread(ratios)
     most = FAR * spread[:, None]
     alone = independence(np.nan_to_num(np.clip(ratios - centre[:, None], -most, most)))
-    rows = ratios.shape[1] * among_peers(np.where(np.isnan(centre), np.nan, alone), memory.group).median
-    wide: Floats = MEDIAN_ERROR * spread / np.sqrt(rows)
-    return wide
+    worth = among_peers(np.where(np.isnan(centre), np.nan, alone), memory.group).median
+    _, now = centre_and_quartile_spread(ratios[:, -latest:])
+    least: Floats = np.fmin(spread / np.sqrt(ratios.shape[1] * worth), now / np.sqrt(latest * worth))
+    return MEDIAN_ERROR * least
 
 
 def _usual(memory: StandingMemory) -> Floats:

@@ -37,6 +37,12 @@ def _watch(saves: Saves) -> list[Alarm]:
             [(1, 41.0, False), (1, 41.0, True), (3, 41.0, False)],
             id="a long pause does not become the usual one",
         ),
+        pytest.param([(6.0, 600.0)] * 2 + [(19.0, 600.0)], [], id="out of proportion, but short"),
+        pytest.param([(6.0, 600.0)] * 2 + [(21.0, 600.0)], [(2, 21.0, False)], id="under the limit, out of proportion"),
+        pytest.param([(6.0, 600.0), (21.0, 600.0)], [], id="under the limit, and one pause tells no proportion"),
+        pytest.param(
+            [(6.0, 600.0), (9.0, 600.0), (25.0, 600.0)], [], id="under the limit, in proportion to the longest"
+        ),
         pytest.param([(41.0, 100.0)] * 5, [(0, 41.0, False)], id="too dear from the start is one episode"),
     ],
 )
@@ -60,6 +66,29 @@ def test_numbers() -> None:
     assert _watch([(40.0, 360.0)])[0].numbers == {"share": 0.1}
 
 
+def test_a_pause_is_told_while_it_lasts() -> None:
+    """What is too long already is told once, revised at its end, and over with the next in order."""
+    detector = Checkpoint()
+    memory = detector.blank(2)
+    watch(detector, memory, np.array([(6.0, 600.0), (6.0, 600.0)]))
+    told = [alarm for seconds in (19.0, 21.0, 30.0) for alarm in detector.lasting(memory, 2, seconds)]
+    told += detector.update(memory, 2, np.array([41.0, 600.0])) + detector.update(memory, 3, np.array([6.0, 600.0]))
+    assert [(a.index, a.onset, a.after, a.over) for a in told] == [
+        (2, 2, 21.0, False),
+        (2, 2, 41.0, False),
+        (2, 2, 41.0, True),
+    ]
+
+
+@pytest.mark.parametrize("known", [0, 1])
+def test_the_first_pauses_are_not_told_while_they_last(known: int) -> None:
+    """How long saves of this job take is not known before two."""
+    detector = Checkpoint()
+    memory = detector.blank(2)
+    watch(detector, memory, np.array([(6.0, 600.0)] * known).reshape(-1, 2))
+    assert detector.lasting(memory, 2, 900.0) == []
+
+
 @pytest.mark.parametrize("save", [(-1.0, 5.0), (5.0, -1.0)])
 def test_negative_seconds_are_refused(save: tuple[float, float]) -> None:
     """Neither time is ever negative."""
@@ -68,7 +97,9 @@ def test_negative_seconds_are_refused(save: tuple[float, float]) -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"limit_seconds": 0.0}, {"share": 0.0}, {"share": 1.0}, {"growth": 1.0}], ids=str
+    "parameters",
+    [{"limit_seconds": 0.0}, {"share": 0.0}, {"share": 1.0}, {"growth": 1.0}, {"least_seconds": 31.0}, {"beyond": 1.5}],
+    ids=str,
 )
 def test_parameters_are_checked_when_built(parameters: dict[str, float]) -> None:
     """A parameter out of range is refused by name."""

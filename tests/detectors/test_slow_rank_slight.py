@@ -49,6 +49,16 @@ def test_finds_a_slight_slowness(slow: float, culprits: set[int], ranks: int, gr
     assert np.median(errors) <= 3
 
 
+@pytest.mark.parametrize("onset", range(100, 120, 3))
+def test_a_steady_slight_slowness_is_found_after_half_a_long_look(onset: int) -> None:
+    """Where steps are even, 5 % is found some 20 rows after the onset, whenever the last look was."""
+    rows = _heavy(8, 160, 32, noise=0.004)
+    rows[onset:, 3] *= 1.05
+    [found] = _watch(rows)
+    assert (found.series, found.onset) == (3, onset)
+    assert 20 <= found.index - onset + 1 <= 24
+
+
 def test_slight_from_the_first_step_on() -> None:
     """A rank that was never as fast as the others is found as soon as the longer look is full."""
     rows = _heavy(1, 60, 32, noise=0.01)

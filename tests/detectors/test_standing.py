@@ -76,7 +76,17 @@ def test_errors_are_those_of_medians(alike: float, wider: float) -> None:
     rows[:, 0] = rng.normal(size=400)
     for column in range(1, HELD):
         rows[:, column] = alike * rows[:, column - 1] + np.sqrt(1 - alike**2) * rng.normal(size=400)
-    told = float(np.median(errors(_memory(400), 1 + 0.03 * rows)))
+    told = float(np.median(errors(_memory(400), 1 + 0.03 * rows, 20)))
     drawn = 0.03 * float(np.median(rows, axis=1).std())
     assert told == pytest.approx(drawn, rel=0.35)
     assert told == pytest.approx(wider * 0.03 * 1.2533 / np.sqrt(HELD), rel=0.35)
+
+
+def test_errors_of_a_rank_that_has_become_slow_are_those_of_its_latest_rows() -> None:
+    """Rows on two levels are scattered for the change that is looked for, not by noise."""
+    rows = 1 + 0.001 * np.random.default_rng(0).normal(size=(16, HELD))
+    changed = rows.copy()
+    changed[3, HELD - 22 :] += 0.05
+    told = errors(_memory(), changed, 20)[3]
+    assert errors(_memory(), changed, HELD)[3] > 0.005
+    assert told < 2 * float(np.median(errors(_memory(), rows, HELD)))

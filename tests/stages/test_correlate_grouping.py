@@ -132,6 +132,18 @@ def test_alike_slow_ranks_of_one_node_are_its_nodes_trouble() -> None:
     assert incident.affected.ranks == (0, 1, 2, 3)
 
 
+def test_ranks_that_are_found_together_are_blamed_together() -> None:
+    """The first word on a slowdown that is due already does not blame the first of four ranks of one row."""
+    course = Course()
+    course.slowdown()
+    course.go(15)
+    before = len(course.fed.said)
+    for rank in range(4, 8):
+        course.slow_rank(rank, ago=20)
+    assert len(course.fed.said) == before
+    assert [(one.cause, one.ranks) for one in course.go(1)] == [("slow_node", (4, 5, 6, 7))]
+
+
 def test_one_slow_rank_of_a_node_is_its_gpus_trouble() -> None:
     """A rank alone is blamed with its node and GPU, and its node's other ranks are victims."""
     course = Course()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.detection import Detection, Vitals
+from schemas.telemetry import Tick
 from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import Fed, Job
@@ -48,6 +49,44 @@ def test_a_save_that_has_become_long() -> None:
     assert (found.onset_step, found.end_step, found.after, found.before) == (219, 219, 41.0, 6.0)
     assert "step 219 paused the job for 41 s, usually 6 s" in found.text
     assert found.onset_time == pytest.approx(found.time - 41.0)
+
+
+def saved_twice() -> tuple[Fed[DetectMemory], Job]:
+    """A job that has saved twice in six seconds, and begins another save."""
+    fed, job = Fed(Detect()), Job()
+    fed.feed(job.started())
+    for _ in range(2):
+        fed.feed(*job.run(40))
+        save(fed, job, 6.0)
+    fed.feed(*job.run(40), job.event("checkpoint.begin", step=job.step - 1, mode="sync"))
+    return fed, job
+
+
+def test_a_save_that_goes_on_is_told_meanwhile() -> None:
+    """One that is out of proportion already is found before it ends; its end is a revision of the same finding."""
+    fed, job = saved_twice()
+    began = job.time
+    for _ in range(4):
+        job.time += 10.0
+        fed.feed(Tick(time=job.time, every=5.0), job.sample("node", ["n1"], "n1", cpu_util=[0.2]))
+    [found] = pauses(fed)
+    assert (found.onset_step, found.revision, found.before) == (219, 0, 6.0)
+    assert found.time == pytest.approx(began + 30.0)
+    assert "step 219 has so far paused the job for 30 s, usually 6 s (limit 20 s)" in found.text
+    fed.feed(job.event("checkpoint.end", step=219))
+    [ended] = pauses(fed)
+    assert (ended.id, ended.after, ended.end_time) == (found.id, 40.0, None)
+    assert "step 219 paused the job for 40 s" in ended.text
+
+
+def test_steps_go_on_after_a_save_whose_end_was_lost() -> None:
+    """It pauses nobody, however long ago it began."""
+    fed, job = saved_twice()
+    job.time += 6.0
+    fed.feed(*job.run(2))
+    job.time += 6.0
+    fed.feed(*job.run(80))
+    assert pauses(fed) == []
 
 
 def test_an_asynchronous_save_does_not_pause() -> None:

@@ -102,7 +102,7 @@ def host_cpu() -> Scenario:
 def checkpoint_shared() -> Scenario:
     """Saves go through storage that other jobs load, and take longer each time."""
     fault = SharedCheckpointPath(onset=ONSET - 50, seconds=41.0, growth=8.0)
-    expect = Expectation(layers=("checkpoint", "storage"), onset=(ONSET - 50, ONSET + 110))
+    expect = Expectation(layers=("checkpoint", "storage"), onset=(ONSET - 5, ONSET + 110))
     summary = "Saves every 100 steps pause 6 s, then 41 s and growing; steps between them are healthy."
     return _watched("checkpoint_shared", summary, fault, expect, job=SAVING)
 

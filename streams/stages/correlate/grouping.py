@@ -78,6 +78,14 @@ def look_soon(memory: CorrelateMemory, finding: Finding, hold: float) -> None:
     memory.settle_at = 0.0 if may_join else min(memory.settle_at, _heard(memory, finding) + hold)
 
 
+def is_one_of_many(finding: Detection) -> bool:
+    """Tell whether others of the same row may follow: eight ranks of a node are judged together, or blamed one by one.
+
+    The vitals of the row come after the last of them.
+    """
+    return finding.subject != "job" and finding.part not in URGENT
+
+
 def is_flood(memory: CorrelateMemory, causes: tuple[Cause, ...], event: Event) -> bool:
     """Tell whether so many events of this name wait or were placed already that one more tells nothing.
 

@@ -13,7 +13,7 @@ from schemas.telemetry import Event, Tick, as_count
 from schemas.topics import Record
 from streams.stages.correlate import cost, fleet, life, overlap, taint, tracks
 from streams.stages.correlate.draft import draft
-from streams.stages.correlate.grouping import is_flood, look_soon, settle
+from streams.stages.correlate.grouping import is_flood, is_one_of_many, look_soon, settle
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory, Placement
 from streams.stages.stage import Sent
 
@@ -48,6 +48,8 @@ class Correlate:
         """Take one detection, one set of vitals, or one event."""
         if isinstance(record, Detection):
             self._take_detection(memory, record)
+            if is_one_of_many(record):
+                return
         elif isinstance(record, Vitals):
             _take_vitals(memory, record)
         elif isinstance(record, Event):

@@ -57,8 +57,25 @@ def paused(attempt: Attempt, step: int, time: float, seconds: float) -> Iterator
         yield alarm, _found(alarm, step, time, seconds)
 
 
-def _found(alarm: Alarm, step: int, time: float, seconds: float) -> Found:
+def overrun(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
+    """Judge a pause while it lasts, against earlier saves of the attempt; one in which steps go on is none.
+
+    Args:
+        attempt: whose save may be running.
+        now: the stream's clock, Unix seconds.
+    """
+    phase, saves = attempt.phases.open.get("checkpoint"), attempt.saves
+    if phase is None or saves.memory is None or attempt.ended is not None:
+        return
+    seconds = now - max(phase.begin, attempt.progress or 0.0)
+    step = max([step for step, begin in saves.begun.items() if begin == phase.begin], default=attempt.top_step)
+    for alarm in _CHECKPOINT.lasting(saves.memory, step, seconds):
+        yield alarm, _found(alarm, step, now, seconds, "has so far ")
+
+
+def _found(alarm: Alarm, step: int, time: float, seconds: float, so_far: str = "") -> Found:
     usual = f", usually {amount('checkpoint_seconds', alarm.before)}" if np.isfinite(alarm.before) else ""
+    lasted = f"{so_far}paused the job for {amount('checkpoint_seconds', seconds)}{usual}"
     return Found(
         detector="checkpoint",
         signal="checkpoint_seconds",
@@ -66,10 +83,7 @@ def _found(alarm: Alarm, step: int, time: float, seconds: float) -> Found:
         step=step,
         onset_step=step,
         onset_time=time - seconds,
-        text=(
-            f"checkpoint at {step_words(step)} paused the job for {amount('checkpoint_seconds', seconds)}{usual} "
-            f"(limit {amount('checkpoint_seconds', alarm.limit)})"
-        ),
+        text=f"checkpoint at {step_words(step)} {lasted} (limit {amount('checkpoint_seconds', alarm.limit)})",
     )
 
 

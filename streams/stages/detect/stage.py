@@ -229,7 +229,8 @@ class Detect:
         if not closing and memory.ticks != 1 and now >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, "", now))
         if not closing and now >= progress.due(attempt):
-            yield from self._follow(memory, attempt, progress.watch(attempt, now))
+            for watch in (saves.overrun, progress.watch):
+                yield from self._follow(memory, attempt, watch(attempt, now))
 
     def _close(self, memory: DetectMemory, attempt: Attempt, step: OpenStep) -> Iterator[Sent]:
         previous = attempt.moments.steps[-1] if attempt.moments.steps else step.step - 1
