@@ -238,7 +238,7 @@ def test_a_step_that_waits_for_its_ranks_survives_a_kill(tmp_path: Path) -> None
             ranks = Ranks(tmp_path / "hooks", state, stamp, delivery, linger=linger, idle_after=60.0)
             await ranks.hand_on()
             await until(lambda: delivery.settled == delivery.last_ticket, "what was offered has arrived")
-            ranks.save()
+            await ranks.save()
             assert {frame.step for frame in server.frames} == steps
 
     async def story() -> None:
@@ -280,7 +280,8 @@ def test_given_up_records_are_reported(tmp_path: Path) -> None:
             agent.stop()
             await task
             lost = again.events_named("agent.dropped")
-            assert {(event.job, event.attempt) for event in lost} == {("wm-64", 1)}
+            told = {(event.job, event.attempt) for event in lost}
+            assert {("wm-64", 1)} <= told <= {("wm-64", 1), ("default", 0)}  # of a sample before the first look
             assert sum(event.data["steps"] for event in lost) + len(again.frames) == 200
             assert sum(event.data["events"] for event in lost) == 0
             assert len(again.events_named("log.line")) == 1
