@@ -87,9 +87,9 @@ class Ranks:
             OSError: it could not be written.
         """
         if self._candidate is not None and self.may_save:
-            _, self._saved = self._candidate
-            self._candidate = None
-            await asyncio.wrap_future(self._background.do(partial(save_places, self._state, self._saved)))
+            _, places = self._candidate
+            await asyncio.wrap_future(self._background.do(partial(save_places, self._state, places)))
+            self._saved, self._candidate = places, None
 
     def running(self) -> list[Attempt]:
         """Give the newest attempt of every job whose ranks here wrote lately and did not say that it ended."""
