@@ -17,6 +17,8 @@ from streams.agents.logs.reader import LogReader
 from streams.agents.whole_file import write_whole
 from streams.clock import local_zone, unix_seconds
 
+Data = dict[str, str | int]
+
 CHUNK_BYTES = 1 << 20
 MOST_OF_A_KIND = 100
 """Events of one kind from one look; in a flood the first are told and the rest is counted."""
@@ -121,7 +123,7 @@ class LogTail:
         followed = there
         if len(there) > _MOST_FILES:
             followed = sorted(sorted(there, key=lambda one: one.changed)[-_MOST_FILES:], key=lambda one: one.path)
-            data = {"level": "warning", "what": "not followed", "files": len(there) - _MOST_FILES}
+            data: Data = {"level": "warning", "what": "not followed", "files": len(there) - _MOST_FILES}
             self._tell("too many files", data, f"only the {_MOST_FILES} logs that were written last are followed")
         present = {one.inode: (one.path, one.size) for one in followed}
         self._resting = {one.inode for one in there} - present.keys()
@@ -134,7 +136,7 @@ class LogTail:
                 if stat.S_ISREG(state.st_mode):
                     yield _There(path, state.st_ino, state.st_size, state.st_mtime_ns)
 
-    def _tell(self, what: str, data: dict[str, str | int], text: str) -> None:
+    def _tell(self, what: str, data: Data, text: str) -> None:
         """Tell something once."""
         if what not in self._told:
             self._told.add(what)
@@ -146,7 +148,7 @@ class LogTail:
         except FileNotFoundError:
             return False
         except OSError as fault:
-            data: dict[str, str | int] = {"level": "warning", "what": "cannot be opened", "file": path}
+            data: Data = {"level": "warning", "what": "cannot be opened", "file": path}
             self._tell(f"cannot open {path}", data, f"{path}: {fault.strerror}")
             return False
         if os.fstat(file).st_ino != inode:
