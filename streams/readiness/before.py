@@ -14,13 +14,23 @@ from streams.agents.whole_file import write_whole
 Kept = dict[str, Any]  # Any: what was kept
 
 
+_KEPT = 3
+"""Attempts of which a node keeps what they had: another node may look for the one before when this one has begun."""
+
+
+class _Attempt(Struct):
+    """What an attempt had."""
+
+    attempt: int
+    kept: Kept
+
+
 class _Record(Struct):
-    """One file: what a node kept of an attempt."""
+    """One file: what a node kept of its last attempts, the latest last."""
 
     job: str
     node: str
-    attempt: int
-    kept: Kept
+    attempts: list[_Attempt]
 
 
 class Before:
@@ -45,16 +55,15 @@ class Before:
 
     def read(self) -> Kept | None:
         """Give what was kept of the attempt before, by this node or another; None where nothing was."""
-        own = self._record(self._file)
-        others = (self._record(file) for file in self._others())
-        before = [one for one in others if one is not None and one.attempt < self._attempt]
-        known = [*before, *([own] if own is not None else [])]  # of two that are as late its own, which comes last
-        return sorted(known, key=lambda one: one.attempt)[-1].kept if known else None
+        own = self._attempts(self._file)[-1:]
+        others = [one for file in self._others() for one in self._attempts(file) if one.attempt < self._attempt]
+        known = sorted([*others, *own], key=lambda one: one.attempt)  # of those as late its own comes last
+        return known[-1].kept if known else None
 
     def read_own(self) -> Kept | None:
         """Give what this node kept; None where it kept nothing."""
-        own = self._record(self._file)
-        return None if own is None else own.kept
+        own = self._attempts(self._file)
+        return own[-1].kept if own else None
 
     def write(self, kept: Kept) -> None:
         """Keep it.
@@ -62,19 +71,21 @@ class Before:
         Raises:
             OSError: it cannot be written.
         """
-        record = _Record(self.job, self._node, self._attempt, kept)
+        earlier = [one for one in self._attempts(self._file) if one.attempt != self._attempt]
+        attempts = [*earlier, _Attempt(self._attempt, kept)][-_KEPT:]
+        record = _Record(self.job, self._node, attempts)
         write_whole(self._file, json.dumps(msgspec.to_builtins(record), sort_keys=True).encode())
 
     def _others(self) -> Iterator[Path]:
         return (file for file in sorted(self._folder.glob(f"{self._name}-*.json")) if file != self._file)
 
-    def _record(self, file: Path) -> _Record | None:
-        """Read one file; None where it is not there, cannot be read, or is another job's."""
+    def _attempts(self, file: Path) -> list[_Attempt]:
+        """Read one file; nothing where it is not there, cannot be read, or is another job's."""
         try:
             record = msgspec.convert(json.loads(file.read_bytes()), _Record)
         except (OSError, ValueError, RecursionError, msgspec.ValidationError):
-            return None
-        return record if record.job == self.job else None
+            return []
+        return record.attempts if record.job == self.job else []
 
 
 def _hash(name: str) -> str:

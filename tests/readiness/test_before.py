@@ -33,6 +33,18 @@ def test_a_node_that_is_new_knows_of_the_attempt_before(tmp_path: Path) -> None:
     assert before(tmp_path, "n09", 3).read_own() is None
 
 
+def test_a_spare_that_looks_last_knows_of_the_attempt_before(tmp_path: Path) -> None:
+    """When all others have begun the second attempt, the first one is known still."""
+    for attempt in (1, 2):
+        for node in ("n01", "n02"):
+            before(tmp_path, node, attempt).write({"lr": attempt})
+    assert before(tmp_path, "n09", 2).read() == {"lr": 1}
+    for attempt in range(3, 9):
+        before(tmp_path, "n01", attempt).write({"lr": attempt})
+    assert before(tmp_path, "n09", 8).read() == {"lr": 7}
+    assert max(file.stat().st_size for file in tmp_path.glob("*.json")) < 1000
+
+
 def test_a_node_that_was_away_knows_of_the_attempts_meanwhile(tmp_path: Path) -> None:
     """What it kept long ago is older than what the others kept since."""
     before(tmp_path, "n01", 1).write({"lr": 1})
@@ -48,7 +60,9 @@ def test_attempts_without_numbers_follow_each_other(tmp_path: Path) -> None:
     assert before(tmp_path, "n01", 1).read() == {"lr": 1}
 
 
-@pytest.mark.parametrize("body", ["", "[]", "{}", '{"job":"other","node":"n01","attempt":1,"kept":{}}', "[" * 9000])
+@pytest.mark.parametrize(
+    "body", ["", "[]", "{}", '{"job":"other","node":"n01","attempts":[{"attempt":1,"kept":{}}]}', "[" * 9000]
+)
 def test_a_file_that_cannot_be_read_is_none(body: str, tmp_path: Path) -> None:
     """A damaged file, or one of another job, is nothing to compare with and no fault."""
     before(tmp_path, "n01", 1).write({"lr": 1})
@@ -56,3 +70,5 @@ def test_a_file_that_cannot_be_read_is_none(body: str, tmp_path: Path) -> None:
     file.write_text(body)
     assert before(tmp_path, "n01", 2).read() is None
     assert before(tmp_path, "n02", 2).read() is None
+    before(tmp_path, "n01", 2).write({"lr": 2})
+    assert before(tmp_path, "n01", 3).read() == {"lr": 2}
