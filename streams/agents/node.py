@@ -126,7 +126,7 @@ class NodeAgent:
     ) -> None:
         rhythm, (sampling, watching) = self._rhythm, looks
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow(ranks))
+            group.create_task(self._follow(delivery, ranks))
             group.create_task(self._every(rhythm.save_every, lambda: self._save(ranks)))
             group.create_task(self._every(rhythm.sample_every, lambda: self._look(delivery, ranks, sampling)))
             group.create_task(self._every(rhythm.watch_every, lambda: self._look(delivery, ranks, watching)))
@@ -136,12 +136,20 @@ class NodeAgent:
         while not await self._beat.rest(seconds):
             await work()
 
-    async def _follow(self, ranks: Ranks) -> None:
+    async def _follow(self, delivery: Delivery, ranks: Ranks) -> None:
         """Look at once, so that the first samples are those of the jobs that run here, and then ever again."""
         while not self._beat.is_stopped:
             behind = await ranks.hand_on()
+            self._report_faults(delivery, ranks)
             every = self._rhythm.poll_every if ranks.are_here else self._rhythm.search_every
             await self._beat.rest(0.0 if behind else every)
+
+    def _report_faults(self, delivery: Delivery, ranks: Ranks) -> None:
+        for path, why in ranks.faults.items():
+            self._tell_gap(delivery, ranks, path, why)
+        for name in [name for name in self._troubles if name.startswith(str(self._directory))]:
+            if name not in ranks.faults:
+                self._settle(name)
 
     async def _save(self, ranks: Ranks) -> None:
         if not ranks.may_save:
@@ -161,13 +169,18 @@ class NodeAgent:
             for job, attempt in [(finding.job, finding.attempt)] if isinstance(finding, Of) else targets:
                 delivery.offer(self._stamp.record(job, attempt, now, finding))
         for gap in gaps:
-            if self._complain(gap.source, gap.reason):
-                data = {"source": gap.source, "from": now, "to": now, "reason": gap.reason}
-                for job, attempt in targets:
-                    delivery.offer(self._stamp.event(job, attempt, now, "source.gap", data, gap.source))
+            self._tell_gap(delivery, ranks, gap.source, gap.reason)
         for name in sampling.names - {gap.source for gap in gaps}:
             self._settle(name)
         self._report_losses(delivery)
+
+    def _tell_gap(self, delivery: Delivery, ranks: Ranks, source: str, reason: str) -> None:
+        """Say once that a source gives nothing, until it is well again."""
+        if self._complain(source, reason):
+            now = unix_seconds()
+            data = {"source": source, "from": now, "to": now, "reason": reason}
+            for job, attempt in self._targets(ranks):
+                delivery.offer(self._stamp.event(job, attempt, now, "source.gap", data, source))
 
     def _targets(self, ranks: Ranks) -> list[Attempt]:
         return ranks.running() or [(self._stamp.cluster, 0)]

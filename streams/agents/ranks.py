@@ -71,6 +71,11 @@ class Ranks:
         self._remember()
 
     @property
+    def faults(self) -> Mapping[str, str]:
+        """Why files could not be read at the last look, by path."""
+        return self._tail.faults
+
+    @property
     def are_here(self) -> bool:
         """Whether any rank has ever written here."""
         return bool(self._tail.files)
