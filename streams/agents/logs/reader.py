@@ -16,7 +16,7 @@ MOST_STEPS = 1 << 53
 LONGEST = 1 << 14
 """Characters of a line; what is longer is cut, for no message is."""
 _LONGEST_BYTES = 4 * LONGEST
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][AB0]")
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n\r]*\x07|\x1b[()][AB0]")
 _GLUED_FORMATS = (Nccl, Kernel)
 _WATCHDOG, _DRIVER = "Watchdog caught", "NVRM: "
 _SAMPLES_KEPT = 3
