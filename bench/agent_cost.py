@@ -15,6 +15,10 @@ from tests.agents.nvml_standin import build, environment
 
 GPUS = 8
 WARM_UP_SECONDS, SECONDS = 5.0, 30.0
+LINE = (
+    "[titan] 2026-03-11 08:14:09,436 - root - INFO - step: {step}  loss:  6.58  grad_norm:  0.59  "
+    "memory: 51.20GiB(53.90%)  tps: 6,310  tflops: 365.10  mfu: 36.91%\n"
+)
 
 
 class Sink:
@@ -34,8 +38,13 @@ class Sink:
         return web.Response(status=204)
 
 
-async def measure(train: bool) -> tuple[float, float, int]:
-    """Run an agent; give its share of a core, its megabytes, and the records that came of it."""
+async def measure(train: bool, logs: bool = False) -> tuple[float, float, int]:
+    """Run an agent; give its share of a core, its megabytes, and the records that came of it.
+
+    Args:
+        train: whether eight ranks write a step a second.
+        logs: whether each prints a line a second, to a log that the agent follows.
+    """
     sink = Sink()
     app = web.Application()
     app.router.add_post("/api/v1/telemetry", sink.take)
@@ -47,18 +56,20 @@ async def measure(train: bool) -> tuple[float, float, int]:
     port = runner.addresses[0][1]
     with tempfile.TemporaryDirectory() as folder:
         words = ["--dir", f"{folder}/hooks", "--spool", f"{folder}/spool", "--every", "1", "--node", "n01"]
+        words += ["--log", f"{folder}/rank*.log"] if logs else []
         agent = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "streams", "agent", "--url", f"http://127.0.0.1:{port}", *words),
             env=environment(build(Path(folder) / "nvml"), GPUS),
         )
         hooks = [Hook(f"{folder}/hooks", "bench", rank) for rank in range(GPUS)] if train else []
+        printed = [Path(folder, f"rank{rank}.log") for rank in range(GPUS)] if logs else []
         try:
-            await _run(hooks, WARM_UP_SECONDS)
+            await _run(hooks, printed, WARM_UP_SECONDS)
             while not sink.records:
                 await asyncio.sleep(0.1)
             process = psutil.Process(agent.pid)
             begin, before, spent = time.monotonic(), sink.records, process.cpu_times()
-            await _run(hooks, SECONDS)
+            await _run(hooks, printed, SECONDS)
             now = process.cpu_times()
             share = (now.user + now.system - spent.user - spent.system) / (time.monotonic() - begin)
             return share, process.memory_info().rss / 1e6, sink.records - before
@@ -68,13 +79,16 @@ async def measure(train: bool) -> tuple[float, float, int]:
             await runner.cleanup()
 
 
-async def _run(hooks: list[Hook], seconds: float) -> None:
-    """Let time pass, with one step a second where there are ranks."""
+async def _run(hooks: list[Hook], logs: list[Path], seconds: float) -> None:
+    """Let time pass, with one step a second where there are ranks, and a line of each log."""
     end, step = time.monotonic() + seconds, int(time.monotonic())
     while time.monotonic() < end:
         for hook in hooks:
             with hook.step(step):
                 pass
+        for log in logs:
+            with log.open("a") as file:
+                file.write(LINE.format(step=step))
         step += 1
         await asyncio.sleep(1.0)
 
@@ -82,8 +96,12 @@ async def _run(hooks: list[Hook], seconds: float) -> None:
 def run() -> Table:
     """Measure an idle node and one that trains."""
     rows = []
-    for name, train in (("idle node", False), ("eight ranks, a step a second", True)):
-        share, megabytes, records = asyncio.run(measure(train))
+    for name, train, logs in (
+        ("idle node", False, False),
+        ("eight ranks, a step a second", True, False),
+        ("eight ranks and their eight logs", True, True),
+    ):
+        share, megabytes, records = asyncio.run(measure(train, logs))
         rows.append((name, f"{share:.2%}", round(megabytes, 1), records))
     what = f"share of a core over {SECONDS:.0f} s at 1 Hz, {GPUS} GPUs of the stand-in library"
     return Table("agent_cost", what, ("node", "core", "MB", "records"), tuple(rows))

@@ -36,7 +36,7 @@ class Limits(Struct, frozen=True, kw_only=True):
         memory_bytes: records in memory.
         spool_bytes: records on disk.
         request_bytes: records in one delivery.
-        every: seconds between two deliveries while there is little to send.
+        every: seconds from the first record to its delivery while there is little to send.
         first_pause: seconds before the first repetition; each further one waits twice as long.
         longest_pause: seconds at most.
         farewell: seconds to go on delivering when it is closed; the rest goes to the spool.
@@ -98,10 +98,11 @@ class Delivery:
         """Take a record; never waits."""
         if self._task.done():
             self._task.result()  # the worker crashed: so does whoever relies on it
+        is_first = not len(self._outbox)
         self._outbox.put(_KINDS[type(record)], record.job, encode(record))
         if self._outbox.full:
             self._spill()
-        if self._outbox.size_bytes >= self._limits.request_bytes:
+        if is_first or self._is_urgent:
             self._wake.set()
 
     @property
@@ -134,11 +135,18 @@ class Delivery:
                 return  # nothing is left, or the other side is away and the spool keeps it
 
     async def _next_round(self) -> None:
-        """Wait until it is worth sending: enough records, enough time, or it is being closed."""
-        if self._closing.is_set() or self._spool.size_bytes or self._outbox.size_bytes >= self._limits.request_bytes:
-            return
-        self._wake.clear()
-        await _wait(self._wake, self._limits.every)
+        """Wait for a record, and then until it is worth sending: enough of them, enough time, or it is being closed."""
+        if not self._is_urgent and not len(self._outbox):
+            self._wake.clear()
+            await self._wake.wait()
+        if not self._is_urgent:
+            self._wake.clear()
+            await _wait(self._wake, self._limits.every)
+
+    @property
+    def _is_urgent(self) -> bool:
+        much = self._outbox.size_bytes >= self._limits.request_bytes
+        return much or self._spool.size_bytes > 0 or self._closing.is_set()
 
     async def _send(self, parcels: Sequence[Parcel], stretch: Stretch | None) -> bool:
         try:

@@ -1,17 +1,19 @@
 """The node's GPUs through NVML: readings by UUID, Xid errors, what the driver advises, and GPUs that are lost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening, Sample
 from streams.agents.gpm import Monitor
-from streams.agents.gpu_readings import RECOVERY_ACTIONS, Look, look_at, memory
+from streams.agents.gpu_readings import RECOVERY_ACTIONS, Look, look_at, memory, standing
 from streams.agents.nvml import DriverAway, GpuLost, Handle, Nvml
 from streams.agents.xid_watch import XidWatch
 from streams.clock import monotonic_seconds
 
+_STANDING_SECONDS = 5.0
+"""From one look at what seldom changes to the next; in between it is told as it was."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0
 _HELD_SHARE = 0.01
 _HELD_FLAGS = {"sw_thermal": "sw_thermal", "hw_thermal": "hw_thermal", "hw_power_brake": "hw_power_brake"}
@@ -37,16 +39,21 @@ class _Gpu(Struct):
     action: int = 0
     before: dict[str, Reading] = {}
     looked: float = 0.0
+    standing: dict[str, Reading] = {}
+    stood: float = float("-inf")
 
 
 class Gpus:
     """Looks at every GPU of the node; a lost one is told of once and the others go on.
 
     Without a driver it raises DriverAway at every look, and tries to find one less and less often.
+
+    Args:
+        clock: gives seconds that never go back.
     """
 
-    def __init__(self) -> None:
-        self._nvml = Nvml()
+    def __init__(self, clock: Callable[[], float] = monotonic_seconds) -> None:
+        self._nvml, self._clock = Nvml(), clock
         self._gpus: list[_Gpu] = []
         self._watch: XidWatch | None = None
         self._closed_because, self._again_at, self._pause = "", 0.0, _FIRST_PAUSE
@@ -78,7 +85,7 @@ class Gpus:
         Raises:
             DriverAway: there is no driver to ask.
         """
-        now = monotonic_seconds()
+        now = self._clock()
         try:
             self._open(now)
             findings: list[Finding] = [*self._look(now), *(self._watch.take() if self._watch else ())]
@@ -137,7 +144,7 @@ class Gpus:
             self._at = gpu.uuid
             try:
                 look = look_at(self._nvml, gpu.device)
-                rows[gpu.uuid] = {**look.readings, **gpu.monitor.look(now)}
+                rows[gpu.uuid] = {**look.readings, **self._standing(gpu, now), **gpu.monitor.look(now)}
                 rows |= {part.uuid: self._part(part, now) for part in gpu.parts}
             except GpuLost as lost:
                 yield from _say_lost(gpu, str(lost))
@@ -147,6 +154,11 @@ class Gpus:
             yield from _say_advice(gpu, look)
         self._at = ""
         yield from _as_sample({uuid: row for uuid, row in rows.items() if row})
+
+    def _standing(self, gpu: _Gpu, now: float) -> dict[str, Reading]:
+        if now - gpu.stood >= _STANDING_SECONDS:
+            gpu.standing, gpu.stood = standing(self._nvml, gpu.device), now
+        return gpu.standing
 
     def _part(self, part: _Part, now: float) -> dict[str, Reading]:
         return {**memory(self._nvml, part.device), **part.monitor.look(now)}

@@ -68,7 +68,7 @@ class Look(Struct, frozen=True):
 
 
 def look_at(nvml: Nvml, device: Handle) -> Look:
-    """Read everything that a GPU says.
+    """Read everything that a GPU says and that changes within seconds.
 
     Raises:
         GpuLost: it does not answer any more.
@@ -87,6 +87,20 @@ def look_at(nvml: Nvml, device: Handle) -> Look:
         readings.pop("pcie_width", None)
     action = fields.get(_RECOVERY_ACTION)
     return Look({name: value for name, value in readings.items() if value is not None}, _whole(action))
+
+
+def standing(nvml: Nvml, device: Handle) -> Readings:
+    """Read what seldom changes: limits, and the links that are up, each of which is a question of its own.
+
+    Raises:
+        GpuLost: it does not answer any more.
+    """
+    readings: Readings = {
+        "sm_clock_limit_mhz": _number(nvml.ask("nvmlDeviceGetMaxClockInfo", device, pynvml.NVML_CLOCK_SM)),
+        "power_limit_watts": _scaled(_number(nvml.ask("nvmlDeviceGetEnforcedPowerLimit", device)), 1e-3),
+        "nvlink_lanes_up": _links_up(lambda link: nvml.ask("nvmlDeviceGetNvLinkState", device, link)),
+    }
+    return {name: value for name, value in readings.items() if value is not None}
 
 
 def counters(fields: dict[int, float]) -> Readings:
@@ -131,7 +145,6 @@ def _clocks(nvml: Nvml, device: Handle) -> Readings:
         mask = nvml.ask("nvmlDeviceGetCurrentClocksThrottleReasons", device)
     return {
         "sm_clock_mhz": _number(nvml.ask("nvmlDeviceGetClockInfo", device, pynvml.NVML_CLOCK_SM)),
-        "sm_clock_limit_mhz": _number(nvml.ask("nvmlDeviceGetMaxClockInfo", device, pynvml.NVML_CLOCK_SM)),
         **(throttles(mask) if mask is not None else {}),
     }
 
@@ -143,7 +156,6 @@ def _heat_and_power(nvml: Nvml, device: Handle, fields: dict[int, float]) -> Rea
         "temperature_margin_c": _number(nvml.ask("nvmlDeviceGetMarginTemperature", device)),
         "memory_temperature_c": fields.get(_MEMORY_TEMPERATURE),
         "power_watts": _scaled(power, 1e-3),
-        "power_limit_watts": _scaled(_number(nvml.ask("nvmlDeviceGetEnforcedPowerLimit", device)), 1e-3),
     }
 
 
@@ -151,7 +163,6 @@ def _lanes(nvml: Nvml, device: Handle) -> Readings:
     return {
         "pcie_generation": _number(nvml.ask("nvmlDeviceGetCurrPcieLinkGeneration", device)),
         "pcie_width": _number(nvml.ask("nvmlDeviceGetCurrPcieLinkWidth", device)),
-        "nvlink_lanes_up": _links_up(lambda link: nvml.ask("nvmlDeviceGetNvLinkState", device, link)),
     }
 
 

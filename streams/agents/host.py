@@ -2,48 +2,21 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
-
-import psutil
-from msgspec import Struct
+from functools import lru_cache
 
 from schemas.telemetry import Reading
+from streams.agents import kernel_counters as kernel
 from streams.agents.finding import Sample
+from streams.agents.kernel_counters import Disk, Processor
+from streams.agents.small_file import text_or_none
 from streams.clock import monotonic_seconds
 
 _NO_DISK = ("loop", "ram", "zram", "sr", "fd")
 _SATURATED = 0.95
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is looked at, nothing is put there
+_TICKS = float(os.sysconf("SC_CLK_TCK"))
 
 Readings = dict[str, Reading]
-
-
-class Processor(Struct, frozen=True):
-    """Seconds of one processor since the start of the node."""
-
-    busy: float
-    waiting: float
-    total: float
-
-    def __sub__(self, older: "Processor") -> "Processor":
-        return Processor(self.busy - older.busy, self.waiting - older.waiting, self.total - older.total)
-
-
-class Disk(Struct, frozen=True):
-    """What one disk did since the start of the node; `request_seconds` is summed over its requests."""
-
-    busy_seconds: float
-    read_bytes: float
-    requests: float
-    request_seconds: float
-
-    def __sub__(self, older: "Disk") -> "Disk":
-        return Disk(
-            self.busy_seconds - older.busy_seconds,
-            self.read_bytes - older.read_bytes,
-            self.requests - older.requests,
-            self.request_seconds - older.request_seconds,
-        )
 
 
 class Host:
@@ -78,7 +51,7 @@ def processor_readings(before: Sequence[Processor], now: Sequence[Processor], al
     >>> readings["cpu_util"], readings["iowait"], readings["allowed_cpu_util"], readings["allowed_cpus"]
     (0.3, 0.1, 0.1, 1.0)
     """
-    readings: Readings = {"cpus": float(len(now)), "load": os.getloadavg()[0]}
+    readings: Readings = {"cpus": float(len(now)) if now else None, "load": os.getloadavg()[0]}
     usable = [cpu for cpu in allowed if cpu < len(now)]
     if usable:
         readings["allowed_cpus"] = float(len(usable))
@@ -117,61 +90,34 @@ def _share(part: float, whole: float) -> Reading:
 
 
 def _processors() -> list[Processor]:
-    processors = []
-    for times in psutil.cpu_times(percpu=True):
-        waiting = getattr(times, "iowait", 0.0)
-        # Time of guests is part of the time of users.
-        total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
-        processors.append(Processor(total - times.idle - waiting, waiting, total))
-    return processors
+    return kernel.processors(text_or_none("/proc/stat") or "", _TICKS)
 
 
 def _disks() -> dict[str, Disk]:
-    counters = psutil.disk_io_counters(perdisk=True) or {}
-    return {
-        name: Disk(
-            getattr(each, "busy_time", 0) / 1000,
-            each.read_bytes,
-            each.read_count + each.write_count,
-            (each.read_time + each.write_time) / 1000,
-        )
-        for name, each in counters.items()
-        if not name.startswith(_NO_DISK) and Path("/sys/block", name).exists()  # else it is a partition
-    }
+    found = kernel.disks(text_or_none("/proc/diskstats") or "")
+    return {name: disk for name, disk in found if _is_disk(name)}
+
+
+@lru_cache(maxsize=1024)
+def _is_disk(name: str) -> bool:
+    return not name.startswith(_NO_DISK) and os.path.exists(f"/sys/block/{name}")  # else it is a partition
 
 
 def _memory() -> Readings:
-    shared = psutil.disk_usage(_SHARED_MEMORY) if os.path.isdir(_SHARED_MEMORY) else None
-    memory = psutil.virtual_memory()
-    return {
-        "memory_available_bytes": float(memory.available),
-        "page_cache_bytes": float(memory.cached),
-        "swap_used_bytes": float(psutil.swap_memory().used),
-        "shm_used_share": shared.used / shared.total if shared and shared.total else None,
-    }
+    return {**kernel.memory(text_or_none("/proc/meminfo") or ""), "shm_used_share": _used_share(_SHARED_MEMORY)}
+
+
+def _used_share(place: str) -> Reading:
+    try:
+        state = os.statvfs(place)
+    except OSError:
+        return None
+    return 1.0 - state.f_bfree / state.f_blocks if state.f_blocks else None
 
 
 def _counters() -> Readings:
-    network = psutil.net_io_counters(pernic=True)
     return {
-        "nic_errors_total": float(sum(nic.errin + nic.errout for nic in network.values())),
-        "oom_kills_total": _counter(Path("/proc/vmstat"), "oom_kill"),
-        "retransmits_total": _retransmits(Path("/proc/net/snmp")),
+        "nic_errors_total": kernel.interface_errors(text_or_none("/proc/net/dev") or ""),
+        "oom_kills_total": kernel.line_of(text_or_none("/proc/vmstat") or "", "oom_kill"),
+        "retransmits_total": kernel.retransmits(text_or_none("/proc/net/snmp") or ""),
     }
-
-
-def _counter(path: Path, name: str) -> Reading:
-    """Read one `name value` line; None where there is none."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError:
-        return None
-    return next((float(line.split()[1]) for line in lines if line.startswith(f"{name} ")), None)
-
-
-def _retransmits(path: Path) -> Reading:
-    try:
-        rows = [line.split() for line in path.read_text().splitlines() if line.startswith("Tcp:")]
-    except OSError:
-        return None
-    return float(dict(zip(rows[0], rows[1], strict=True))["RetransSegs"]) if len(rows) == 2 else None

@@ -17,10 +17,13 @@ from streams.agents.logs.reader import LogReader
 from streams.agents.whole_file import write_whole
 from streams.clock import local_zone, unix_seconds
 
+Data = dict[str, str | int]
+
 CHUNK_BYTES = 1 << 20
 MOST_OF_A_KIND = 100
 """Events of one kind from one look; in a flood the first are told and the rest is counted."""
 _MOST_FILES = 256
+"""Followed at once; of more files those that were written last."""
 _HEAD_BYTES = 256
 
 
@@ -47,11 +50,21 @@ class _Place(Struct, frozen=True):
     head: tuple[int, int] = (0, 0)
 
 
+class _There(Struct, frozen=True):
+    """A file that a pattern names; `changed` in Unix nanoseconds."""
+
+    path: str
+    inode: int
+    size: int
+    changed: int
+
+
 class LogTail:
     """Reads what is new in the files of some patterns.
 
     A file that is there when the first agent starts is read from its end, one that comes later from its beginning. One
-    that is renamed or removed is read to its end before a new one of that name.
+    that is renamed or removed is read to its end before a new one of that name. Of many files those are followed that
+    were written last; the others rest, and go on where they stood.
 
     Args:
         patterns: paths with `*` and `?`.
@@ -74,11 +87,9 @@ class LogTail:
         self._state, self._clock, self._zone = state, clock, local_zone()
         self._files: dict[int, _Followed] = {}
         self._saved, self._told = _load(state), set[str]()
-        present = self._present()
-        self._places = {inode: _end(path, size) for inode, (path, size) in present.items()}
-        if self._saved:  # the number of a file that is gone may be given to another one any time
-            kept = self._saved.items()
-            self._places = {i: place for i, place in kept if i in present and place.offset <= present[i][1]}
+        self._news: list[Happening] = []
+        self._resting: set[int] = set()
+        self._places = self._begin({one.inode: one for one in self._there()})
 
     def __call__(self) -> Sequence[Finding]:
         """Look once at every file."""
@@ -90,7 +101,8 @@ class LogTail:
             if inode in self._files or self._open(inode, path):
                 findings += self._read(inode, size)
         self._save()
-        findings = [*_without_floods(findings), *self._unread()]
+        findings = [*_without_floods(findings), *self._unread(), *self._news]
+        self._news = []
         return [self._of(finding) for finding in findings]
 
     def close(self) -> None:
@@ -99,19 +111,45 @@ class LogTail:
             os.close(followed.file)
         self._files = {}
 
+    def _begin(self, there: dict[int, _There]) -> dict[int, _Place]:
+        if not self._saved:
+            return {inode: _end(one.path, one.size) for inode, one in there.items()}
+        kept = self._saved.items()  # the number of a file that is gone may be given to another one any time
+        return {inode: place for inode, place in kept if inode in there and place.offset <= there[inode].size}
+
     def _present(self) -> dict[int, tuple[str, int]]:
-        found: dict[int, tuple[str, int]] = {}
+        """Give the files to follow; the others rest where they are."""
+        there = list(self._there())
+        followed = there
+        if len(there) > _MOST_FILES:
+            followed = sorted(sorted(there, key=lambda one: one.changed)[-_MOST_FILES:], key=lambda one: one.path)
+            data: Data = {"level": "warning", "what": "not followed", "files": len(there) - _MOST_FILES}
+            self._tell("too many files", data, f"only the {_MOST_FILES} logs that were written last are followed")
+        present = {one.inode: (one.path, one.size) for one in followed}
+        self._resting = {one.inode for one in there} - present.keys()
+        return present
+
+    def _there(self) -> Iterator[_There]:
         for path in sorted({path for pattern in self._patterns for path in glob(pattern, recursive=True)}):
             with contextlib.suppress(OSError):
                 state = os.stat(path)
-                if stat.S_ISREG(state.st_mode) and len(found) < _MOST_FILES:
-                    found[state.st_ino] = (path, state.st_size)
-        return found
+                if stat.S_ISREG(state.st_mode):
+                    yield _There(path, state.st_ino, state.st_size, state.st_mtime_ns)
+
+    def _tell(self, what: str, data: Data, text: str) -> None:
+        """Tell something once."""
+        if what not in self._told:
+            self._told.add(what)
+            self._news.append(Happening(event="log.line", data=data, text=text))
 
     def _open(self, inode: int, path: str) -> bool:
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
+        except FileNotFoundError:
+            return False
+        except OSError as fault:
+            data: Data = {"level": "warning", "what": "cannot be opened", "file": path}
+            self._tell(f"cannot open {path}", data, f"{path}: {fault.strerror}")
             return False
         if os.fstat(file).st_ino != inode:
             os.close(file)
@@ -130,6 +168,8 @@ class LogTail:
     def _read(self, inode: int, size: int) -> list[Finding]:
         followed = self._files[inode]
         findings: list[Finding] = []
+        if followed.quiet and size == followed.offset:
+            return findings
         if size < followed.offset:
             findings += followed.reader.finish(self._clock())
             followed.reader, followed.offset, followed.head = LogReader(self._zone), 0, (0, 0)  # it was truncated
@@ -143,12 +183,14 @@ class LogTail:
         return findings
 
     def _finish(self, inode: int) -> list[Finding]:
-        """Read the rest of a file that has no such name any more."""
+        """Read the rest of a file that has no such name any more, or rests because others are written to."""
         followed = self._files.pop(inode)
         findings: list[Finding] = []
         while chunk := _chunk(followed):
             findings += followed.reader.feed(chunk, self._clock())
         os.close(followed.file)
+        if inode in self._resting:
+            self._places[inode] = _Place(followed.path, followed.offset, followed.head)
         return [*findings, *followed.reader.finish(self._clock())]
 
     def _unread(self) -> Iterator[Happening]:
@@ -168,7 +210,8 @@ class LogTail:
     def _save(self) -> None:
         if self._state is None:
             return
-        places = {inode: _Place(file.path, file.offset, file.head) for inode, file in self._files.items()}
+        places = {inode: place for inode, place in self._places.items() if inode in self._resting}
+        places |= {inode: _Place(file.path, file.offset, file.head) for inode, file in self._files.items()}
         if places != self._saved:
             write_whole(self._state, msgspec.json.encode(places))
             self._saved = places

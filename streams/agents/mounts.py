@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Sample
+from streams.agents.small_file import read_small, text_or_none
 from streams.clock import monotonic_seconds
 
 _LOCAL = frozenset({"ext4", "xfs", "btrfs", "zfs", "f2fs"})
 _NETWORK = frozenset({"nfs", "nfs4", "lustre", "beegfs", "gpfs", "ceph", "fuse.ceph", "wekafs", "fuse.juicefs", "cifs"})
+_KINDS = _LOCAL | _NETWORK
 _MOST = 32
 """Mounts looked at; a node with hundreds of containers has as many views of the same disks."""
 
@@ -41,6 +43,7 @@ class Mounts:
 
     def __init__(self, root: Path = Path("/"), *, network_space: bool = False) -> None:
         self._root, self._network_space = root, network_space
+        self._table, self._statistics = str(root / "proc/self/mounts"), str(root / "proc/self/mountstats")
         self._before: dict[str, Traffic] = {}
         self._looked = monotonic_seconds()
 
@@ -50,7 +53,7 @@ class Mounts:
         Raises:
             OSError: the table of mounts cannot be read.
         """
-        table = mounts((self._root / "proc/self/mounts").read_text())
+        table = mounts(read_small(self._table))
         traffic, now = self._traffic(table), monotonic_seconds()
         rows: dict[str, dict[str, Reading]] = {}
         for place, kind, options in table[:_MOST]:
@@ -68,10 +71,8 @@ class Mounts:
         return [Sample(of="mount", ids=list(rows), values=values)]
 
     def _traffic(self, table: list[tuple[str, str, list[str]]]) -> dict[str, Traffic]:
-        try:
-            found = dict(nfs((self._root / "proc/self/mountstats").read_text()))
-        except OSError:
-            found = {}
+        is_nfs = any(kind.startswith("nfs") for _, kind, _ in table)
+        found = dict(nfs(text_or_none(self._statistics) or "")) if is_nfs else {}
         lustre_places = [place for place, kind, _ in table if kind == "lustre"]
         for place in lustre_places[:1]:
             for folder in ("proc/fs/lustre/llite", "sys/kernel/debug/lustre/llite"):
@@ -98,7 +99,7 @@ def mounts(text: str) -> list[tuple[str, str, list[str]]]:
     found: dict[str, tuple[str, str, list[str]]] = {}
     for line in text.splitlines():
         words = line.split(" ")
-        if len(words) >= 4 and words[2] in _LOCAL | _NETWORK:
+        if len(words) >= 4 and words[2] in _KINDS:
             found.setdefault(words[0], (_unescaped(words[1]), words[2], words[3].split(",")))
     return sorted(found.values(), key=lambda mount: mount[1] in _LOCAL)
 

@@ -1,10 +1,12 @@
 """The node's links: network interfaces and InfiniBand or RoCE ports, from the counters under /sys."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Sample
+from streams.agents.small_file import text_or_none
 from streams.clock import monotonic_seconds
 
 Readings = dict[str, Reading]
@@ -44,7 +46,9 @@ class Network:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        self._sys = root / "sys/class"
+        self._nics_at, self._ports_at = str(root / "sys/class/net"), str(root / "sys/class/infiniband")
+        self._listed: list[str] = []
+        self._physical: list[str] = []
         self._bytes: dict[tuple[str, str], tuple[float, float]] = {}
 
     def __call__(self) -> Sequence[Sample]:
@@ -58,27 +62,35 @@ class Network:
         return [Sample(of="nic", ids=list(rows), values=values)]
 
     def _nics(self, now: float) -> Iterator[tuple[str, Readings]]:
-        for folder in _folders(self._sys / "net"):
-            if not (folder / "device").exists():
-                continue  # loopback, bridges, pairs of containers: no link of their own
-            readings = _sums(folder / "statistics", _NIC_COUNTERS)
-            readings["link_downs_total"] = _number(folder / "carrier_down_count")
-            readings["link_up"] = {"up": 1.0, "down": 0.0}.get(_text(folder / "operstate"))
-            readings["link_bytes_per_second"] = _times(_positive(_number(folder / "speed")), 1e6 / 8)
+        for nic in self._links():
+            folder = f"{self._nics_at}/{nic}"
+            readings = _sums(f"{folder}/statistics", _NIC_COUNTERS)
+            readings["link_downs_total"] = _number(f"{folder}/carrier_down_count")
+            readings["link_up"] = {"up": 1.0, "down": 0.0}.get(_text(f"{folder}/operstate"))
+            readings["link_bytes_per_second"] = _times(_positive(_number(f"{folder}/speed")), 1e6 / 8)
             for name, file in _NIC_BYTES.items():
-                readings[name] = self._rate(folder.name, name, _number(folder / "statistics" / file), now)
-            yield folder.name, _present(readings)
+                readings[name] = self._rate(nic, name, _number(f"{folder}/statistics/{file}"), now)
+            yield nic, _present(readings)
+
+    def _links(self) -> list[str]:
+        """Name the interfaces that are no loopback, bridge or pair of containers: those have no link of their own."""
+        listed = _names(self._nics_at)
+        if listed != self._listed:
+            self._physical = [nic for nic in listed if os.path.exists(f"{self._nics_at}/{nic}/device")]
+            self._listed = listed
+        return self._physical
 
     def _ports(self, now: float) -> Iterator[tuple[str, Readings]]:
-        for device in _folders(self._sys / "infiniband"):
-            for port in _folders(device / "ports"):
-                name = f"{device.name}:{port.name}"
-                readings = _sums(port, _PORT_COUNTERS)
-                state = _text(port / "state")
+        for device in _names(self._ports_at):
+            ports = f"{self._ports_at}/{device}/ports"
+            for port in _names(ports):
+                name = f"{device}:{port}"
+                readings = _sums(f"{ports}/{port}", _PORT_COUNTERS)
+                state = _text(f"{ports}/{port}/state")
                 readings["link_up"] = float(state.startswith("4")) if state else None
-                readings["link_bytes_per_second"] = gigabits(_text(port / "rate"))
+                readings["link_bytes_per_second"] = gigabits(_text(f"{ports}/{port}/rate"))
                 for signal, file in _PORT_WORDS.items():
-                    words = _times(_number(port / file), _WORD_BYTES)
+                    words = _times(_number(f"{ports}/{port}/{file}"), _WORD_BYTES)
                     readings[signal] = self._rate(name, signal, words, now)
                 yield name, _present(readings)
 
@@ -106,10 +118,10 @@ def gigabits(rate: str) -> Reading:
         return None
 
 
-def _sums(folder: Path, wanted: Mapping[str, tuple[str, ...]]) -> Readings:
+def _sums(folder: str, wanted: Mapping[str, tuple[str, ...]]) -> Readings:
     readings: Readings = {}
     for name, files in wanted.items():
-        found = [value for file in files if (value := _number(folder / file)) is not None]
+        found = [value for file in files if (value := _number(f"{folder}/{file}")) is not None]
         readings[name] = sum(found) if found else None
     return readings
 
@@ -118,21 +130,18 @@ def _present(readings: Readings) -> Readings:
     return {name: value for name, value in readings.items() if value is not None}
 
 
-def _folders(folder: Path) -> list[Path]:
+def _names(folder: str) -> list[str]:
     try:
-        return sorted(path for path in folder.iterdir() if path.is_dir())
+        return sorted(os.listdir(folder))
     except OSError:
         return []
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:  # the kernel has no such file here, or the link is down and it will not say
-        return ""
+def _text(path: str) -> str:
+    return (text_or_none(path) or "").strip()  # the kernel has no such file here, or the link is down
 
 
-def _number(path: Path) -> Reading:
+def _number(path: str) -> Reading:
     try:
         return float(_text(path))
     except ValueError:

@@ -1,7 +1,6 @@
 """The node agent: sends what the ranks write and samples of the node, and brings control files to the trainers."""
 
 import asyncio
-import contextlib
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,6 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from streams.agents.assemble import Attempt
+from streams.agents.background import Background
+from streams.agents.beat import Beat
 from streams.agents.control_file import ControlMail
 from streams.agents.delivery import Delivery, Limits
 from streams.agents.finding import Of, Source, in_one
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Rhythm(Struct, frozen=True, kw_only=True):
-    """How often the agent does what; seconds.
+    """How often the agent does what, at whole multiples; seconds.
 
     Attributes:
         poll_every: looks at the ranks' files.
@@ -38,13 +39,13 @@ class Rhythm(Struct, frozen=True, kw_only=True):
         idle_after: silence of its ranks after which a job no longer counts as running here.
     """
 
-    poll_every: float = 0.3
-    search_every: float = 0.5
+    poll_every: float = 0.5
+    search_every: float = 1.0
     linger: float = 0.7
     sample_every: float = 1.0
     watch_every: float = 1.0
     control_every: float = 2.0
-    save_every: float = 1.0
+    save_every: float = 2.0
     idle_after: float = 3600.0
 
 
@@ -80,12 +81,12 @@ class NodeAgent:
         self._rhythm, self._limits = rhythm or Rhythm(), limits or Limits()
         self._stamp = Stamp(node, cluster, unix_seconds(), os.getpid())
         self._sources, self._watchers = dict(sources or {}), dict(watchers or {})
-        self._once, self._stop = Once(), asyncio.Event()
+        self._once, self._beat = Once(), Beat()
         self._troubles: set[str] = set()
 
     def stop(self) -> None:
         """Let `run` hand on what is there and return."""
-        self._stop.set()
+        self._beat.stop()
 
     async def run(self) -> None:
         """Serve.
@@ -94,6 +95,7 @@ class NodeAgent:
             OSError: the spool cannot be used.
         """
         delivery, mail = Delivery(self._link, self._spool, self._limits), ControlMail(self._link, self._directory)
+        background = Background("agent")
         ranks = Ranks(
             self._directory,
             self._spool / "places.json",
@@ -101,9 +103,10 @@ class NodeAgent:
             delivery,
             linger=self._rhythm.linger,
             idle_after=self._rhythm.idle_after,
+            background=background,
         )
-        sampling = Sampling({"host": Host(ranks.allowed_cpus), **self._sources})
-        watching = Sampling(self._watchers)
+        sampling = Sampling({"host": Host(ranks.allowed_cpus), **self._sources}, background=background)
+        watching = Sampling(self._watchers, background=background)
         async with self._link:
             try:
                 async with delivery:
@@ -116,39 +119,43 @@ class NodeAgent:
                         self._report_losses(delivery)
             finally:
                 await self._save(ranks)
+                background.close()
 
     async def _serve(
         self, delivery: Delivery, ranks: Ranks, looks: tuple[Sampling, Sampling], mail: ControlMail
     ) -> None:
         rhythm, (sampling, watching) = self._rhythm, looks
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow(ranks))
+            group.create_task(self._follow(delivery, ranks))
             group.create_task(self._every(rhythm.save_every, lambda: self._save(ranks)))
             group.create_task(self._every(rhythm.sample_every, lambda: self._look(delivery, ranks, sampling)))
             group.create_task(self._every(rhythm.watch_every, lambda: self._look(delivery, ranks, watching)))
             group.create_task(self._every(rhythm.control_every, lambda: self._fetch(ranks, mail)))
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        while not await self._stopped_within(seconds):
+        while not await self._beat.rest(seconds):
             await work()
 
-    async def _stopped_within(self, seconds: float) -> bool:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), seconds)
-        return self._stop.is_set()
-
-    async def _follow(self, ranks: Ranks) -> None:
-        behind = False
-        while not await self._stopped_within(0.0 if behind else self._rhythm.poll_every):
+    async def _follow(self, delivery: Delivery, ranks: Ranks) -> None:
+        """Look at once, so that the first samples are those of the jobs that run here, and then ever again."""
+        while not self._beat.is_stopped:
             behind = await ranks.hand_on()
-            if not ranks.are_here and await self._stopped_within(self._rhythm.search_every):
-                return
+            self._report_faults(delivery, ranks)
+            every = self._rhythm.poll_every if ranks.are_here else self._rhythm.search_every
+            await self._beat.rest(0.0 if behind else every)
+
+    def _report_faults(self, delivery: Delivery, ranks: Ranks) -> None:
+        for path, why in ranks.faults.items():
+            self._tell_gap(delivery, ranks, path, why)
+        for name in [name for name in self._troubles if name.startswith(str(self._directory))]:
+            if name not in ranks.faults:
+                self._settle(name)
 
     async def _save(self, ranks: Ranks) -> None:
         if not ranks.may_save:
             return
         try:
-            await asyncio.to_thread(ranks.save)
+            await ranks.save()
         except OSError as fault:
             self._complain("places", str(fault))
         else:
@@ -162,13 +169,18 @@ class NodeAgent:
             for job, attempt in [(finding.job, finding.attempt)] if isinstance(finding, Of) else targets:
                 delivery.offer(self._stamp.record(job, attempt, now, finding))
         for gap in gaps:
-            if self._complain(gap.source, gap.reason):
-                data = {"source": gap.source, "from": now, "to": now, "reason": gap.reason}
-                for job, attempt in targets:
-                    delivery.offer(self._stamp.event(job, attempt, now, "source.gap", data, gap.source))
+            self._tell_gap(delivery, ranks, gap.source, gap.reason)
         for name in sampling.names - {gap.source for gap in gaps}:
             self._settle(name)
         self._report_losses(delivery)
+
+    def _tell_gap(self, delivery: Delivery, ranks: Ranks, source: str, reason: str) -> None:
+        """Say once that a source gives nothing, until it is well again."""
+        if self._complain(source, reason):
+            now = unix_seconds()
+            data = {"source": source, "from": now, "to": now, "reason": reason}
+            for job, attempt in self._targets(ranks):
+                delivery.offer(self._stamp.event(job, attempt, now, "source.gap", data, source))
 
     def _targets(self, ranks: Ranks) -> list[Attempt]:
         return ranks.running() or [(self._stamp.cluster, 0)]

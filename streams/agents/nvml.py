@@ -1,7 +1,8 @@
 """Asking NVML: what a part does not have is absent, what an old driver lacks is asked once, what is lost is said."""
 
+import struct
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 with warnings.catch_warnings():  # the package tells of its other name when it is imported
@@ -18,7 +19,13 @@ _AWAY = {
     pynvml.NVML_ERROR_LIBRARY_NOT_FOUND: "there is no NVIDIA driver",
     pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "driver and library differ: a reboot is pending",
 }
-_FIELDS_OF_TYPE = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
+_FIELD = struct.Struct("=IIqqII8s")
+"""One field as the library writes it: its number, its scope, time, latency, type, answer, and eight bytes of value.
+
+Read in one go: the binding's own structures take longer to read than the driver to answer.
+"""
+_VALUES = tuple(struct.Struct(code).unpack_from for code in "dILQqiH")
+"""How to read the value of each type: double, unsigned int, long and long long, long long, int, unsigned short."""
 
 
 class GpuLost(Exception):
@@ -79,10 +86,8 @@ class Nvml:
 
     def fields(self, device: Handle, wanted: Sequence[int]) -> dict[int, float]:
         """Ask for many fields at once; those the part does not have are left out."""
-        return {one.fieldId: reading for one in self._values(device, wanted) if (reading := _reading(one)) is not None}
-
-    def _values(self, device: Handle, wanted: Sequence[int]) -> Iterable[Any]:  # Any: pynvml's structure
-        return self.ask("nvmlDeviceGetFieldValues", device, list(wanted)) or ()
+        values = self.ask("nvmlDeviceGetFieldValues", device, wanted)
+        return {} if values is None else dict(_readings(values))
 
     def _without(self, name: str, code: int) -> None:
         if code in _LOST:
@@ -95,8 +100,8 @@ class Nvml:
             self.denied.add(name)
 
 
-def _reading(field: Any) -> float | None:  # noqa: ANN401 - pynvml's structure
-    """Read one field: each has its own answer and its own type."""
-    if field.nvmlReturn != pynvml.NVML_SUCCESS or not 0 <= field.valueType < len(_FIELDS_OF_TYPE):
-        return None
-    return float(getattr(field.value, _FIELDS_OF_TYPE[field.valueType]))
+def _readings(values: Any) -> Iterator[tuple[int, float]]:  # noqa: ANN401 - an array of pynvml's structures
+    """Read fields: each has its own answer and its own type."""
+    for number, _, _, _, kind, answer, value in _FIELD.iter_unpack(bytes(values)):
+        if answer == pynvml.NVML_SUCCESS and kind < len(_VALUES):
+            yield number, float(_VALUES[kind](value)[0])

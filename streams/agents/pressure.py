@@ -5,6 +5,7 @@ from pathlib import Path
 
 from schemas.telemetry import Reading
 from streams.agents.finding import Sample
+from streams.agents.small_file import text_or_none
 from streams.clock import monotonic_seconds
 
 _SIGNALS = {
@@ -24,7 +25,7 @@ class Pressure:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        self._folder = root / "proc/pressure"
+        self._files = {resource: str(root / "proc/pressure" / resource) for resource in ("cpu", "memory", "io")}
         self._before, self._looked = self._read(), monotonic_seconds()
 
     def __call__(self) -> Sequence[Sample]:
@@ -36,11 +37,8 @@ class Pressure:
 
     def _read(self) -> dict[str, float]:
         totals: dict[str, float] = {}
-        for resource in ("cpu", "memory", "io"):
-            try:
-                totals |= stalled_seconds(resource, (self._folder / resource).read_text())
-            except OSError:
-                continue  # an older kernel, or one that was started without
+        for resource, file in self._files.items():
+            totals |= stalled_seconds(resource, text_or_none(file) or "")  # older kernels have none
         return totals
 
 

@@ -7,6 +7,7 @@ DIR/JOB/attempt-N/rank-0007.jsonl            the lines of one rank; `.1` and `.2
 import json
 import os
 import re
+import stat
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,6 +136,8 @@ def _rank_files(folder: Path, job: str, attempt: int) -> Iterator[RankFile]:
             except OSError:
                 yield RankFile(source, folder / entry.name, age, 0, 0, 0.0)
             else:
+                if not stat.S_ISREG(state.st_mode):
+                    continue  # a folder or a pipe of that name: no hook made it, and a pipe is waited for
                 yield RankFile(source, folder / entry.name, age, state.st_ino, state.st_size, state.st_mtime)
 
 

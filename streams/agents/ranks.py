@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
 
 from schemas.telemetry import Event
 from streams.agents.assemble import Assembler, Attempt
+from streams.agents.background import Background
 from streams.agents.delivery import Delivery
 from streams.agents.rank_file import RankFile, parse
 from streams.agents.stamp import Stamp
@@ -26,11 +28,21 @@ class Ranks:
         delivery: takes them.
         linger: seconds to wait for the other ranks of a step.
         idle_after: seconds of silence after which a job no longer counts as running here.
+        background: the threads that read and write.
     """
 
     def __init__(
-        self, directory: Path, state: Path, stamp: Stamp, delivery: Delivery, *, linger: float, idle_after: float
+        self,
+        directory: Path,
+        state: Path,
+        stamp: Stamp,
+        delivery: Delivery,
+        *,
+        linger: float,
+        idle_after: float,
+        background: Background | None = None,
     ) -> None:
+        self._background = background or Background("ranks")
         self._state, self._stamp, self._delivery, self._idle_after = state, stamp, delivery, idle_after
         self._tail = Tail(directory, load_places(state))
         self._assembler = Assembler(linger)
@@ -42,7 +54,7 @@ class Ranks:
 
     async def hand_on(self) -> bool:
         """Read once and hand on what is complete; True where more can be read at once."""
-        reads = await asyncio.to_thread(self._tail.poll)
+        reads = await asyncio.wrap_future(self._background.do(self._tail.poll))
         self._take(reads)
         for assembled in self._assembler.take(monotonic_seconds(), self._known()):
             self._delivery.offer(self._stamp.steps(assembled))
@@ -59,6 +71,11 @@ class Ranks:
         self._remember()
 
     @property
+    def faults(self) -> Mapping[str, str]:
+        """Why files could not be read at the last look, by path."""
+        return self._tail.faults
+
+    @property
     def are_here(self) -> bool:
         """Whether any rank has ever written here."""
         return bool(self._tail.files)
@@ -68,12 +85,16 @@ class Ranks:
         """Whether there is something new that is safe to forget."""
         return self._candidate is not None and self._delivery.settled >= self._candidate[0]
 
-    def save(self) -> None:
-        """Write down how far it is safe to forget."""
+    async def save(self) -> None:
+        """Write down how far it is safe to forget.
+
+        Raises:
+            OSError: it could not be written.
+        """
         if self._candidate is not None and self.may_save:
-            _, self._saved = self._candidate
-            self._candidate = None
-            save_places(self._state, self._saved)
+            _, places = self._candidate
+            await asyncio.wrap_future(self._background.do(partial(save_places, self._state, places)))
+            self._saved, self._candidate = places, None
 
     def running(self) -> list[Attempt]:
         """Give the newest attempt of every job whose ranks here wrote lately and did not say that it ended."""

@@ -1,18 +1,16 @@
 """Asking the sources of the node in the background, so that one that hangs stops no other."""
 
 import asyncio
-import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from typing import TypeVar
 
 from msgspec import Struct
 
+from streams.agents.background import Background, answer
 from streams.agents.finding import Finding, Source
 from streams.clock import monotonic_seconds
 
-_T = TypeVar("_T")
 _PROMPT_SHARE = 0.05
 """Of the patience: what a look at all sources takes; who takes longer is waited for beside the others."""
 
@@ -34,10 +32,14 @@ class Sampling:
         sources: what to ask, by name.
         patience: seconds to wait for an answer. One that takes longer is waited for no more: it is asked again only
             after it has answered, and the others go on as before.
+        background: the threads.
     """
 
-    def __init__(self, sources: Mapping[str, Source], patience: float = 5.0) -> None:
+    def __init__(
+        self, sources: Mapping[str, Source], patience: float = 5.0, background: Background | None = None
+    ) -> None:
         self._sources, self._patience = dict(sources), patience
+        self._background = background or Background("sources")
         self._running: dict[str, Future[Sequence[Finding]]] = {}
 
     @property
@@ -54,21 +56,21 @@ class Sampling:
             del self._running[left.popleft()]
         findings: list[Finding] = []
         gaps: list[Gap] = []
-        for name, answer in list(self._running.items()):
-            if not answer.done():
+        for name, said in list(self._running.items()):
+            if not said.done():
                 gaps.append(Gap(name, self._stuck(name)))
                 continue
             del self._running[name]
             try:
-                findings += answer.result()
+                findings += said.result()
             except OSError as fault:
                 gaps.append(Gap(name, str(fault) or type(fault).__name__))
         return findings, gaps
 
     def close(self) -> None:
         """Wait for nobody any more."""
-        for answer in self._running.values():
-            answer.cancel()
+        for said in self._running.values():
+            said.cancel()
 
     async def _ask(self, left: deque[str]) -> None:
         """Ask those that are left, in as many threads as it takes to get to all; wait while there is patience."""
@@ -76,7 +78,7 @@ class Sampling:
         threads: set[asyncio.Future[None]] = set()
         while (rest := end - monotonic_seconds()) > 0:
             if left:
-                threads.add(asyncio.wrap_future(in_the_background(lambda: self._work(left), "sources")))
+                threads.add(asyncio.wrap_future(self._background.do(lambda: self._work(left))))
             elif not threads:
                 return
             _, threads = await asyncio.wait(threads, timeout=min(rest, prompt) if left else rest)
@@ -87,26 +89,8 @@ class Sampling:
                 name = left.popleft()
             except IndexError:
                 return
-            _answer(self._running[name], self._sources[name])
+            answer(self._running[name], self._sources[name])
 
     def _stuck(self, name: str) -> str:
         doing = getattr(self._sources[name], "doing", "")  # what it is waiting for, where a source says so
         return f"no answer: {doing}" if doing else "no answer"
-
-
-def in_the_background(work: Callable[[], None], name: str) -> Future[None]:
-    """Run something in a thread that nobody waits for at the end of the process, as a pool's threads are waited for."""
-    future: Future[None] = Future()
-    threading.Thread(target=_answer, args=(future, work), name=name, daemon=True).start()
-    return future
-
-
-def _answer(future: Future[_T], work: Callable[[], _T]) -> None:
-    try:
-        found = work()
-    except BaseException as fault:  # noqa: BLE001 - it is raised again where the result is taken
-        if future.set_running_or_notify_cancel():
-            future.set_exception(fault)
-    else:
-        if future.set_running_or_notify_cancel():  # else the agent has ended meanwhile
-            future.set_result(found)

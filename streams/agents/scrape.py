@@ -2,6 +2,7 @@
 
 import urllib.request
 from collections.abc import Sequence
+from http.client import HTTPException
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
@@ -49,6 +50,13 @@ class Scrape:
         asked = urllib.request.Request(self._url, headers={"Accept": _ACCEPT})  # noqa: S310 - the scheme was checked
         try:
             with urllib.request.urlopen(asked, timeout=self._timeout) as answer:  # noqa: S310
-                return str(answer.read(_MOST_BYTES).decode("utf-8", "replace"))
+                body: bytes = answer.read(_MOST_BYTES)
+                missing = answer.length if len(body) < _MOST_BYTES else 0
         except URLError as fault:
             raise OSError(f"{self._url}: {fault.reason}") from None
+        except HTTPException as fault:
+            raise OSError(f"{self._url}: no answer of an exporter: {type(fault).__name__}") from None
+        if missing:
+            raise OSError(f"{self._url}: the page was cut off")
+        whole = body[: body.rfind(b"\n") + 1]  # half a line would be another number
+        return whole.decode("utf-8", "replace")

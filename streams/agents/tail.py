@@ -83,6 +83,7 @@ class Tail:
         files: the rank files of the last look.
         behind: whether more could be read at once.
         bad_lines: lines that no hook wrote.
+        faults: why files could not be read at the last look, by path; they are tried again at every look.
     """
 
     def __init__(self, directory: Path, places: Places | None = None) -> None:
@@ -92,6 +93,7 @@ class Tail:
         self.files: list[RankFile] = []
         self.behind = False
         self.bad_lines = 0
+        self.faults: dict[str, str] = {}
 
     def poll(self) -> list[Read]:
         """Look at all files and read up to CHUNK_BYTES of each; nothing where they are being renamed just now.
@@ -100,11 +102,12 @@ class Tail:
         ones again. So all files are opened first, and read only if the list is then still true.
         """
         files = find(self._directory)
-        if files == self.files and not self.behind:
+        if files == self.files and not self.behind and not self.faults:
             return []
+        self.faults = {}
         changed = [file for file in files if _state(file) not in self._finished]
         with ExitStack() as stack:
-            tried = [(file, _open(file, stack)) for file in changed[:_OPEN_AT_ONCE]]
+            tried = [(file, self._open(file, stack)) for file in changed[:_OPEN_AT_ONCE]]
             self.behind = not _stands_still(files, find(self._directory))
             if self.behind:
                 return []
@@ -126,6 +129,18 @@ class Tail:
                 files[mark.inode] = Position(mark.offset, known.head)
         return Places(files=files, last=dict(self._places.last))
 
+    def _open(self, file: RankFile, stack: ExitStack) -> int | None:
+        """Give the number of the open file; a stream would read more than there is to read."""
+        try:
+            number = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None  # renamed or removed, as the second list will show
+        except OSError as fault:
+            self.faults[str(file.path)] = fault.strerror or str(fault)
+            return None
+        stack.callback(os.close, number)
+        return number
+
     def _forget_the_gone(self) -> None:
         present = {file.inode for file in self.files}
         self._places.files = {inode: place for inode, place in self._places.files.items() if inode in present}
@@ -136,7 +151,11 @@ class Tail:
     def _read_rank(self, source: Source, opened: Iterable[tuple[RankFile, int]]) -> list[Read]:
         reads: list[Read] = []
         for file, number in opened:
-            lines, complete = self._read_file(number)
+            try:
+                lines, complete = self._read_file(number)
+            except OSError as fault:  # a disk or a server of files that fails: the other ranks' files are read
+                self.faults[str(file.path)] = fault.strerror or str(fault)
+                break
             reads += [read for mark, raw in lines if (read := self._understand(source, mark, raw))]
             if not complete:
                 self.behind = True
@@ -202,16 +221,6 @@ def _stands_still(before: Sequence[RankFile], after: Sequence[RankFile]) -> bool
         [(file.path, file.inode, file.changed if file.age else 0.0) for file in files] for files in (before, after)
     ]
     return names[0] == names[1] and all(file.inode for file in before)
-
-
-def _open(file: RankFile, stack: ExitStack) -> int | None:
-    """Give the number of the open file; a stream would read more than there is to read."""
-    try:
-        number = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None  # renamed or removed, as the second list will show
-    stack.callback(os.close, number)
-    return number
 
 
 def _missed(last: LastLine | None, line: Line, start: float) -> int:

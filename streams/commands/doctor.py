@@ -26,6 +26,7 @@ def doctor(
     file: Annotated[Path | None, typer.Argument(help="Recorded telemetry to judge instead of this node.")] = None,
     directory: Annotated[Path | None, typer.Option("--dir", help="Folder that the trainers' hooks write to.")] = None,
     scrape: Annotated[list[str] | None, typer.Option(help="An exporter's page; may be given again.")] = None,
+    log: Annotated[list[str] | None, typer.Option(help="A trainer's log, or a pattern; may be given again.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
     config: Config = None,
 ) -> None:
@@ -40,7 +41,8 @@ def doctor(
             settings = settings_or_fail(config).agent
             pages = [*settings.scrape, *(scrape or ())]
             sources = node_sources(settings.model_copy(update={"scrape": pages}), exporter_every=0.5)
-            probe = of_node({"host": Host(), **sources}, directory)
+            patterns = [*(one.path for one in settings.logs), *(log or ())]
+            probe = of_node({"host": Host(), **sources}, directory, logs=patterns)
     except OSError as fault:
         fail(str(fault))
     there, troubles = given(probe.signals, probe.events), probe.troubles

@@ -23,7 +23,7 @@ from streams.agents.nvml import DriverAway
 from streams.clock import unix_seconds
 from streams.commands.client import Client
 from streams.commands.output import fail, give, say, show
-from streams.readiness.before import Before
+from streams.readiness.before import Before, Kept
 from streams.readiness.checks import Check, configuration, gpus, path, placement, versions
 from streams.readiness.continuing import ancestry, checkpoint, data_fields, data_state, state_of
 
@@ -35,7 +35,9 @@ def preflight(
     job: Annotated[str, typer.Option(help="The job.")],
     attempt: Annotated[int, typer.Option(min=0, help="Its start number.")] = 1,
     config: Annotated[Path | None, typer.Option(help="The run's configuration: JSON, YAML or TOML.")] = None,
-    state: Annotated[Path, typer.Option(help="Where the last attempt's configuration is kept.")] = Path(".trainmaster"),
+    state: Annotated[
+        Path, typer.Option(help="Where what an attempt had is kept for the next; nodes may share it.")
+    ] = Path(".trainmaster"),
     write: Annotated[
         list[Path] | None, typer.Option(help="A folder that must be writable; may be given again.")
     ] = None,
@@ -44,17 +46,19 @@ def preflight(
         Path | None, typer.Option(help="The checkpoint it goes on from, or the folder of all of them.")
     ] = None,
     data: Annotated[list[Path] | None, typer.Option(help="A file or folder of its data; may be given again.")] = None,
+    node: Annotated[str, typer.Option(help="Name of this node.")] = "",
     gpu_count: Annotated[int, typer.Option("--gpus", min=0, help="GPUs that must answer; 0: as many as do.")] = 0,
     url: Annotated[str, typer.Option(help='Address of the server that shall know; "" tells nobody.')] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Check the node, the configuration, the data and the checkpoint; ends with 1 where the run should not start."""
-    now = _read(config) if config is not None else None
+    now, node = _read(config) if config is not None else None, node or os.uname().nodename
     checks = list(_checks(write or [], int(space), gpu_count))
-    configured, fed = Before(state, job, "config"), Before(state, job, "data")
+    configured, fed, seen = (Before(state, job, kind, node, attempt) for kind in ("config", "data", "files"))
     if now is not None:
         checks.append(configuration(configured.read(), now))
-    checks += _going_on(fed, now or {}, data or [], resume, url)
+    kept = _together(fed.read(), seen.read_own())
+    checks += _going_on(kept, job, now or {}, data or [], resume, url)
     failed = [check for check in checks if check.level == "failed"]
     findings = {"passed": not failed, "findings": to_builtins(checks)}
     if as_json:
@@ -62,14 +66,15 @@ def preflight(
     else:
         show(f"Preflight of {job}", ("check", "", "answer"), [(one.check, one.level, one.text) for one in checks])
     if url:
-        _tell(url, job, attempt, findings, failed)
+        _tell(url, job, attempt, node, findings, failed)
     if failed:
         say(f"{len(failed)} checks failed")
         raise typer.Exit(1)
     try:  # an attempt that does not start is none to compare with
         if now is not None:
             configured.write(now)
-        fed.write(_kept(checks, now or {}, data or []))
+        fed.write({"fields": data_fields(now or {}), "resumed_step": _step(checks)})
+        seen.write({"states": state_of(data or [])})
     except OSError as fault:
         fail(str(fault))
 
@@ -98,9 +103,15 @@ def _look_at_gpus() -> tuple[list[Finding], str, str]:
         return [], "", str(away)
 
 
-def _going_on(kept: Before, config: Config, data: list[Path], resume: Path | None, url: str) -> Iterator[Check]:
+def _together(fed: Kept | None, seen: Kept | None) -> Kept | None:
+    """What the run was fed with is known from any node; how the files looked, from this one: data may be local."""
+    return None if fed is None and seen is None else {**(fed or {}), **(seen or {})}
+
+
+def _going_on(
+    before: Kept | None, job: str, config: Config, data: list[Path], resume: Path | None, url: str
+) -> Iterator[Check]:
     """Judge the data and the checkpoint."""
-    before = kept.read()
     yield from data_state(before, data_fields(config), state_of(data))
     if resume is None:
         return
@@ -108,12 +119,11 @@ def _going_on(kept: Before, config: Config, data: list[Path], resume: Path | Non
     found = list(checkpoint(resume, before, int(world) if world.isdecimal() else 0))
     yield from found
     if url and found[0].level == "ok":
-        yield _ancestry(url, kept.job, found[0].data["step"])
+        yield _ancestry(url, job, found[0].data["step"])
 
 
-def _kept(checks: list[Check], config: Config, data: list[Path]) -> dict[str, Any]:  # Any: as in a configuration
-    step = next((one.data.get("step") for one in checks if one.check == "checkpoint"), None)
-    return {"fields": data_fields(config), "states": state_of(data), "resumed_step": step}
+def _step(checks: list[Check]) -> int | None:
+    return next((one.data.get("step") for one in checks if one.check == "checkpoint"), None)
 
 
 def _ancestry(url: str, job: str, step: int | None) -> Check:
@@ -139,12 +149,14 @@ def _read(config: Path) -> Config:
     return whole
 
 
-def _tell(url: str, job: str, attempt: int, data: dict[str, Any], failed: list[Check]) -> None:  # Any: as in an event
+def _tell(
+    url: str, job: str, attempt: int, node: str, data: dict[str, Any], failed: list[Check]
+) -> None:  # Any: as in an event
     now = unix_seconds()
     event = Event(
         job=job,
         attempt=attempt,
-        node=os.uname().nodename,
+        node=node,
         boot=derived_id("preflight", now, os.getpid()),
         seq=0,
         time=now,

@@ -19,6 +19,8 @@ _LOOSE = {"main", "master", "head", "latest", "nightly", "dev"}
 _VERSIONS = ("revision", "version", "tag", "commit")
 _MOST_ENTRIES = 20_000
 _SHOWN = 4
+_ONE_SAVE_SECONDS = 3600.0
+"""Between the last writes of two parts of one save at most; the largest ones take minutes."""
 
 
 def checkpoint(place: Path, before: Kept | None, world_size: int) -> Iterator[Check]:
@@ -42,7 +44,11 @@ def checkpoint(place: Path, before: Kept | None, world_size: int) -> Iterator[Ch
         yield Check("checkpoint", "failed", f"{path} is not whole: {shown}", {**data, "troubles": list(saved.troubles)})
         return
     at = "" if saved.step is None else f", step {saved.step:,}"
-    yield Check("checkpoint", "ok", f"goes on from {path}{at}: {saved.files} files, {saved.size / 1e9:.2f} GB", data)
+    told = f"goes on from {path}{at}: {saved.files} files, {saved.size / 1e9:.2f} GB"
+    if saved.halves is not None:
+        told += f" (weights {saved.halves.weights / 1e9:.2f}, optimizer {saved.halves.optimizer / 1e9:.2f})"
+        data |= {"weights_bytes": saved.halves.weights, "optimizer_bytes": saved.halves.optimizer}
+    yield Check("checkpoint", "ok", told, data)
     missing = [part for part in PARTS if part not in saved.parts]
     if missing:
         text = f"no sign of: {', '.join(missing)}; what is not in it begins anew"
@@ -55,6 +61,9 @@ def checkpoint(place: Path, before: Kept | None, world_size: int) -> Iterator[Ch
 def _doubts(saved: Saved, neighbours: Sequence[Path], world_size: int) -> Iterator[str]:
     if saved.ranks and world_size and saved.ranks != world_size:
         yield f"{saved.ranks} ranks wrote it and {world_size} go on: random numbers and places in the data are per rank"
+    if saved.halves is not None and abs(apart := saved.halves.apart) > _ONE_SAVE_SECONDS:
+        order = "before" if apart > 0 else "after"
+        yield f"the optimizer was written {abs(apart) / 3600:.1f} h {order} the weights: it may be of another save"
     if saved.path not in neighbours:
         return
     place = neighbours.index(saved.path)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from playbooks.cause import Cause, Clue, covers
+from streams.readiness.sign_needs import SIGN_NEEDS
 
 _DERIVED = {
     "loader_share": ("loader_seconds", "step_seconds"),
@@ -79,13 +80,13 @@ def given(signals: Iterable[str], events: Iterable[str]) -> Given:
 
 
 def runs(detector: str, there: Given) -> bool:
-    """Tell whether a detector has anything to look at."""
-    return any(there.has(name) for name in _DETECTOR_NEEDS.get(detector, ("",)))
+    """Tell whether a detector, or a sign of the pipeline, has anything to look at."""
+    return any(there.has(name) for name in needs(detector) or ("",))
 
 
 def needs(detector: str) -> tuple[str, ...]:
     """Give the signals and events of which a detector needs at least one."""
-    return _DETECTOR_NEEDS.get(detector, ())
+    return _DETECTOR_NEEDS.get(detector) or SIGN_NEEDS.get(detector, ())
 
 
 def sight(cause: Cause, there: Given) -> Sight:
@@ -100,7 +101,7 @@ def sight(cause: Cause, there: Given) -> Sight:
         title=cause.title,
         share=sum(clue.weight for clue in seen) / whole if whole else 1.0,
         opens=any(_can_be_seen(clue, there) for clue in opening) if opening else bool(seen) or not speaking,
-        missing=tuple(dict.fromkeys(_name(clue) for clue in lost)),
+        missing=tuple(dict.fromkeys(name for clue in lost for name in _names(clue))),
     )
 
 
@@ -108,6 +109,13 @@ def _can_be_seen(clue: Clue, there: Given) -> bool:
     if clue.detector and not clue.signal:
         return runs(clue.detector, there)
     return there.has(_name(clue))
+
+
+def _names(clue: Clue) -> tuple[str, ...]:
+    """Say what is missing: of a sign what it looks at, for nobody can switch on the sign itself."""
+    if clue.detector in SIGN_NEEDS and not clue.signal:
+        return SIGN_NEEDS[clue.detector]
+    return (_name(clue),)
 
 
 def _name(clue: Clue) -> str:

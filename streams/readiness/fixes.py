@@ -41,9 +41,10 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "the training loop, what the loader and its sampler know",
         ("sampler_cursor", "source_share.*", "length_share.*", "bad_sample_share", "duplicate_samples_total",
-         "skipped_samples_total", "packing_waste", "epoch"),
+         "skipped_samples_total", "packing_waste", "epoch", "sample_id"),
         "s.log(sampler_cursor=sampler.position, epoch=epoch, bad_sample_share=bad / read, packing_waste=padding / tokens)\n"
-        's.log(**{f"source_share.{name}": share for name, share in shares.items()})',
+        's.log(**{f"source_share.{name}": share for name, share in shares.items()})\n'
+        's.values["sample_id"] = sample_id  # of this rank, where a step has one',
     ),
     (
         "the training loop, what the model and its optimizer know",
@@ -54,8 +55,23 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "the training loop, around the save",
-        ("checkpoint*",),
+        ("checkpoint", "checkpoint_*", "checkpoint.begin", "checkpoint.end", "checkpoint.failed"),
         "with hook.checkpoint(step):\n    save()",
+    ),
+    (
+        "the training loop, after the save, of whoever knows its files",
+        ("checkpoint.shards",),
+        'hook.event("checkpoint.shards", step=step, sizes=[file.stat().st_size for file in folder.iterdir()])',
+    ),
+    (
+        "the training loop, at its begin and end",
+        ("attempt.*",),
+        'hook.start(configuration)\n...\nhook.end()  # or hook.end("failed", exit_code=1)',
+    ),
+    (
+        "whoever takes stack dumps of the ranks",
+        ("stack.summary",),
+        "trainmaster event stack.summary --job JOB groups='[{\"where\": \"all_reduce\", \"count\": 63}, {\"where\": \"read\", \"count\": 1, \"ranks\": [7]}]'",
     ),
     (
         "the training loop, the storage client",

@@ -2,7 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+from glob import glob
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -11,7 +13,9 @@ from schemas.codec import BadRecord, decode
 from schemas.telemetry import Event, SampleFrame, StepFrame
 from streams.agents.finding import Happening, LoggedStep, Sample, Source
 from streams.agents.kernel_log import DEVICE
+from streams.agents.logs.reader import LogReader
 from streams.agents.rank_file import find, parse
+from streams.clock import unix_seconds
 
 _BETWEEN_LOOKS = 1.1
 _TAIL_BYTES = 1 << 16
@@ -26,6 +30,9 @@ _HOOK = (
     "checkpoint.failed",
     "config.changed",
 )
+
+_LOG = ("nccl.timeout", "nccl.error", "nccl.port_error", "rank.exit", "rank.error", "worker.killed", "log.line")
+_MOST_LOGS = 16
 
 
 class Probe(Struct):
@@ -53,8 +60,10 @@ def of_lines(lines: Iterable[bytes]) -> Probe:
     return probe
 
 
-def of_node(sources: Mapping[str, Source], directory: Path | None, kernel: Path = DEVICE) -> Probe:
-    """Look twice at every source, for rates need it, and at what the trainers' hooks have written."""
+def of_node(
+    sources: Mapping[str, Source], directory: Path | None, kernel: Path = DEVICE, logs: Sequence[str] = ()
+) -> Probe:
+    """Look twice at every source, for rates need it, at what the hooks have written, and at the ends of logs."""
     probe = Probe()
     troubles: dict[str, str] = {}
     for look in range(2):
@@ -70,6 +79,8 @@ def of_node(sources: Mapping[str, Source], directory: Path | None, kernel: Path 
     else:
         probe.troubles.append(f"kernel log: {kernel} cannot be read")
     _look_at_hooks(directory, probe)
+    for pattern in logs:
+        _look_at_logs(pattern, probe)
     return probe
 
 
@@ -79,6 +90,26 @@ def _note(findings: Iterable[object], probe: Probe) -> None:
             probe.signals.update(finding.values)
         elif isinstance(finding, Happening):
             probe.events.add(finding.event)
+
+
+def _look_at_logs(pattern: str, probe: Probe) -> None:
+    """Note what the ends of logs say; what a log would tell of a fault counts as given, though none has happened."""
+    files = [file for file in glob(pattern, recursive=True) if os.path.isfile(file)]
+    newest = sorted(files, key=os.path.getmtime)[-_MOST_LOGS:]
+    if not newest:
+        probe.troubles.append(f"log {pattern}: there is none")
+        return
+    probe.events.update(_LOG)
+    for file in newest:
+        reader = LogReader(UTC)
+        try:
+            with open(file, "rb") as stream:
+                stream.seek(max(0, os.path.getsize(file) - _TAIL_BYTES))
+                body = stream.read(_TAIL_BYTES)
+        except OSError as fault:
+            probe.troubles.append(f"log {file}: {fault.strerror}")
+            continue
+        _note([*reader.feed(body, unix_seconds()), *reader.finish(unix_seconds())], probe)
 
 
 def _look_at_hooks(directory: Path | None, probe: Probe) -> None:

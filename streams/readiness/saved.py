@@ -13,6 +13,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from streams.readiness.halves import Halves, halves
+
 _POINTERS = ("latest_checkpointed_iteration.txt", "latest")
 _STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_=]*0*(\d{1,15})", re.IGNORECASE)
 _UNFINISHED = re.compile(r"\.tmp\b|\.tmp-|\.partial$|\.incomplete$|[-.]unfinished$", re.IGNORECASE)
@@ -49,6 +51,7 @@ class Saved(Struct, frozen=True):
         ranks: how many wrote it, where its files say so.
         files: how many it has.
         size: bytes.
+        halves: weights and optimizer, where its files tell them apart.
     """
 
     path: Path
@@ -58,6 +61,7 @@ class Saved(Struct, frozen=True):
     ranks: int | None = None
     files: int = 0
     size: int = 0
+    halves: Halves | None = None
 
 
 def newest(place: Path) -> Path:
@@ -104,7 +108,8 @@ def look(path: Path) -> Saved:
     if not path.exists():
         return Saved(path, step_of(path), ("it is not there",))
     files = _files(path)
-    sizes = {file: file.stat().st_size for file in files}
+    states = {file: file.stat() for file in files}
+    sizes = {file: state.st_size for file, state in states.items()}
     names = [file.name for file in files]
     ranks = {int(next(filter(None, found.groups()))) for name in names if (found := _RANK.search(name))}
     return Saved(
@@ -115,6 +120,7 @@ def look(path: Path) -> Saved:
         ranks=max(ranks) + 1 if ranks else None,
         files=len(files),
         size=sum(sizes.values()),
+        halves=halves(path, states) if path.is_dir() else None,
     )
 
 

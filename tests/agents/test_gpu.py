@@ -17,6 +17,7 @@ from streams.agents.nvml import DriverAway
 from streams.agents.once import Once
 from streams.agents.sampling import Gap, Sampling
 from tests.agents.nvml_standin import Standin, build, environment
+from tests.fakes import FakeClock
 
 DEADLINE_SECONDS = 20.0
 
@@ -44,6 +45,19 @@ def look_twice(gpus: Gpus) -> Sequence[Finding]:
     gpus()
     time.sleep(0.11)  # the monitor's own shortest interval
     return gpus()
+
+
+def test_what_seldom_changes_is_asked_seldom_and_told_always(standin: Standin) -> None:
+    """A link that goes down is told within five seconds; in between every look tells of the links as they were."""
+    clock = FakeClock()
+    gpus = Gpus(clock.now)
+    assert row(gpus(), "GPU-3")["nvlink_lanes_up"] == 18.0
+    standin.set(3, links=17)
+    told = []
+    for _ in range(5):
+        clock.time += 1.0
+        told.append(row(gpus(), "GPU-3")["nvlink_lanes_up"])
+    assert told == [18.0, 18.0, 18.0, 18.0, 17.0]
 
 
 def test_a_healthy_gpu_says_everything_in_our_units(standin: Standin) -> None:

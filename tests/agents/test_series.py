@@ -1,7 +1,9 @@
 """Exporters' pages give the same signals in the same units as our own agents; what they say by mistake is left out."""
 
+import socket
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -200,6 +202,50 @@ def test_an_exporter_is_scraped_as_it_is(exporter: HTTPServer) -> None:
         source()
     with pytest.raises(OSError, match=r"127\.0\.0\.1:1"):
         Scrape("http://127.0.0.1:1/metrics", every=0.0)()
+
+
+ODD_ANSWERS = {
+    "no HTTP": b"hello\n",
+    "nothing": b"",
+    "an endless header": b"HTTP/1.1 200 OK\r\nX: " + b"a" * 70_000 + b"\r\n\r\n",
+    "chunks that are none": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "a page that was cut off": b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nnode_load1 3\n",
+    "another scheme": b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n",
+    "no right": b"HTTP/1.1 401 Unauthorized\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("case", ODD_ANSWERS)
+def test_whatever_answers_at_an_exporters_port_is_a_gap(case: str) -> None:
+    """An answer that is none of HTTP, or not whole, is told as a gap with the address and ends nothing."""
+    with answering(ODD_ANSWERS[case]) as port, pytest.raises(OSError, match=rf"Remote|127\.0\.0\.1:{port}"):
+        Scrape(f"http://127.0.0.1:{port}/metrics", every=0.0)()
+
+
+def test_half_a_line_at_the_end_of_a_page_is_no_number() -> None:
+    """A page without an end mark of its own that stops within a number loses that line and no other."""
+    page = b"HTTP/1.0 200 OK\r\n\r\nnode_load1 3\nnode_memory_MemAvailable_bytes 12"
+    with answering(page) as port:
+        (found,) = Scrape(f"http://127.0.0.1:{port}/metrics", every=0.0)()
+    assert isinstance(found, Sample)
+    assert found.values["load"] == [3.0]
+    assert "memory_available_bytes" not in found.values
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[int]:
+    """Give the port of somebody who says the same to whoever comes, and goes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with server.accept()[0] as caller:
+                caller.recv(1 << 16)
+                caller.sendall(answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(5.0)
 
 
 def test_between_two_questions_there_is_nothing(exporter: HTTPServer) -> None:

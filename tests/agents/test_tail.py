@@ -1,6 +1,7 @@
 """Following the ranks' files: every line once, in order, whatever happens to the files and to the reader."""
 
 import json
+import os
 import tempfile
 import threading
 from pathlib import Path
@@ -295,3 +296,23 @@ def test_older_files_of_a_rank_come_first(tmp_path: Path) -> None:
     writer.rotate()
     writer.rotate()
     assert [file.age for file in find(tmp_path)] == [2, 1, 0]
+
+
+def test_a_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
+    """Folders and pipes of a rank file's name are none; one whose disk fails is named and tried again at every look."""
+    writer = Writer(tmp_path)
+    writer.line()
+    home = tmp_path / "j" / "attempt-1"
+    (home / "rank-0001.jsonl").mkdir()
+    os.mkfifo(home / "rank-0002.jsonl")
+    failing = home / "rank-0003.jsonl"
+    failing.symlink_to("/proc/self/mem")  # opens, and gives an I/O error where it is read
+    tail = Tail(tmp_path)
+    assert {read.line.s for read in tail.poll()} == {-1, 0}
+    assert tail.faults == {str(failing): "Input/output error"}
+    assert tail.poll() == []
+    assert tail.faults.keys() == {str(failing)}
+    failing.unlink()
+    Writer(tmp_path, 3).line()
+    assert {read.source.rank for read in tail.poll()} == {3}
+    assert tail.faults == {}

@@ -12,7 +12,8 @@ from schemas.signals import signal_named
 from schemas.telemetry import Event, SampleFrame
 from streams.agents.assemble import Assembler
 from streams.agents.finding import Sample, Source
-from streams.agents.host import Disk, Host, Processor, disk_readings, processor_readings
+from streams.agents.host import Host, disk_readings, processor_readings
+from streams.agents.kernel_counters import Disk, Processor
 from streams.agents.rank_file import Line
 from streams.agents.rank_file import Source as Rank
 from streams.agents.sampling import Gap, Sampling

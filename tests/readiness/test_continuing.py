@@ -1,5 +1,6 @@
 """The questions before a run goes on: is its checkpoint whole and clean, and are its data the same ones."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from schemas.action import TaintRecord
 from streams.readiness.checks import Check
 from streams.readiness.continuing import ancestry, checkpoint, data_fields, data_state, state_of
-from tests.readiness.test_saved import deepspeed, lightning, megatron, put, put_torch
+from tests.readiness.test_saved import deepspeed, hugging_face, lightning, megatron, put, put_torch
 
 
 def levels(checks: list[Check]) -> list[tuple[str, str]]:
@@ -47,6 +48,20 @@ def test_what_is_not_in_a_checkpoint_begins_anew(tmp_path: Path) -> None:
     first, second = checkpoint(tmp_path, None, 0)
     assert (first.level, second.level) == ("ok", "warning")
     assert second.data["missing"] == ["optimizer", "schedule", "random numbers", "place in the data"]
+
+
+def test_an_optimizer_of_another_time_is_told(tmp_path: Path) -> None:
+    """Both parts are named with their sizes; one that was written hours before the other is doubted."""
+    folder = hugging_face(tmp_path)
+    (check,) = checkpoint(tmp_path, None, 4)
+    assert "(weights 0.00, optimizer 0.00)" in check.text
+    assert check.data["weights_bytes"] + check.data["optimizer_bytes"] < check.data["bytes"]
+    os.utime(folder / "optimizer.pt", (1_780_000_000, 1_780_000_000))
+    for shard in folder.glob("*.safetensors"):
+        os.utime(shard, (1_780_009_000, 1_780_009_000))
+    _, doubt = checkpoint(tmp_path, None, 4)
+    assert (doubt.check, doubt.level) == ("checkpoint fits", "warning")
+    assert doubt.text.startswith("the optimizer was written 2.5 h before the weights")
 
 
 def test_what_does_not_fit_is_told(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from streams.readiness.checks import Check, configuration, gpus, path, placement
 from streams.readiness.coverage import given, needs, runs, sight
 from streams.readiness.fixes import fixes
 from streams.readiness.probe import of_lines, of_node
+from streams.readiness.sign_needs import SIGN_NEEDS
+from streams.stages.detect.signs.catalogue import CATALOGUE as SIGNS
 from tests.agents.recording import RecordingServer, run, until
 
 CAUSES = {cause.cause: cause for cause in load_causes()}
@@ -44,6 +46,24 @@ WITHOUT = {
 def test_every_detector_says_what_it_needs() -> None:
     """A detector of the catalogue cannot be judged unless its needs stand in the table."""
     assert {name for name in DETECTORS if not needs(name)} == set()
+
+
+def test_every_sign_says_what_it_needs() -> None:
+    """A sign has its needs in the table, and without them no cause that rests on it alone can be seen."""
+    assert {sign.name for sign in SIGNS} == SIGN_NEEDS.keys()
+    blind = sight(CAUSES["labels_broken"], given(["cpu_util"], ["xid"]))
+    assert (blind.share, blind.opens, blind.missing) == (0.0, False, ("loss",))
+    assert sight(CAUSES["labels_broken"], given(["loss"], [])).opens
+
+
+def test_the_end_of_a_log_is_looked_at(tmp_path: Path) -> None:
+    """What a trainer prints is given, and what it would print of a fault; a pattern without files is trouble."""
+    (tmp_path / "train.log").write_text("iter 7: loss 2.5, time 13.80ms, mfu 20.00%\niter 8: loss 2.5, time 13.80ms\n")
+    patterns = [str(tmp_path / "*.log"), str(tmp_path / "*.none")]
+    probe = of_node({}, None, kernel=tmp_path / "none", logs=patterns)
+    assert {"loss", "step_seconds"} <= probe.signals
+    assert {"nccl.timeout", "rank.exit"} <= probe.events
+    assert f"log {tmp_path}/*.none: there is none" in probe.troubles
 
 
 def test_a_cause_is_seen_by_the_weight_of_its_clues() -> None:

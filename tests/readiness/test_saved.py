@@ -1,11 +1,13 @@
 """Checkpoints as frameworks leave them on disk: found, whole or not, and what they hold."""
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from streams.readiness.halves import Halves
 from streams.readiness.saved import PARTS, look, newest, others
 
 
@@ -97,6 +99,27 @@ def test_the_newest_checkpoint_is_found_and_whole(name: str, tmp_path: Path) -> 
     assert saved.parts == frozenset(PARTS)
     assert saved.ranks == RANKS.get(name)
     assert look(newest(folder)).path == folder
+
+
+@pytest.mark.parametrize(("name", "files"), [("hugging_face", (2, 1)), ("deepspeed", (1, 4))])
+def test_weights_and_optimizer_are_told_apart(name: str, files: tuple[int, int], tmp_path: Path) -> None:
+    """Where each has files of its own, both sizes are known, and how long after each other they were written."""
+    folder = LAYOUTS[name](tmp_path / "saves")
+    optimizer = [file for file in folder.iterdir() if "optim" in file.name]
+    weights = [file for file in folder.iterdir() if "model" in file.name and file.suffix != ".json"]
+    assert (len(weights), len(optimizer)) == files
+    for file in optimizer:
+        os.utime(file, (1_780_000_000, 1_780_000_000))
+    for file in weights:
+        os.utime(file, (1_780_000_060, 1_780_000_060))
+    sizes = [sum(file.stat().st_size for file in each) for each in (weights, optimizer)]
+    assert look(folder).halves == Halves(sizes[0], sizes[1], 60.0)
+
+
+@pytest.mark.parametrize("name", ["megatron", "distributed", "lightning"])
+def test_what_lies_in_one_file_is_not_told_apart(name: str, tmp_path: Path) -> None:
+    """Where a file holds both, nothing is said of either."""
+    assert look(LAYOUTS[name](tmp_path / "saves")).halves is None
 
 
 CUTS = {

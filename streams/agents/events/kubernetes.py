@@ -5,6 +5,7 @@ import re
 import ssl
 import urllib.request
 from collections.abc import Iterator, Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -60,8 +61,10 @@ class KubernetesEvents:
         if not self._version:
             self._version = self._list()
             return []
+        found: list[Finding] = []
         try:
-            return list(self._since())
+            for happening in self._since():
+                found.append(happening)  # noqa: PERF402 - what came before a fault is kept
         except HTTPError as fault:
             if fault.code == _GONE:
                 self._version = ""  # too long ago for the server: begin anew
@@ -69,6 +72,10 @@ class KubernetesEvents:
             raise OSError(f"events of Kubernetes: {fault.code} {fault.reason}") from None
         except URLError as fault:
             raise OSError(f"events of Kubernetes: {fault.reason}") from None
+        except (HTTPException, TimeoutError) as fault:
+            if not found:
+                raise OSError(f"events of Kubernetes: {type(fault).__name__}") from None
+        return found
 
     def _list(self) -> str:
         try:
@@ -76,7 +83,7 @@ class KubernetesEvents:
                 return str(json.load(answer)["metadata"]["resourceVersion"])
         except (HTTPError, URLError) as fault:
             raise OSError(f"events of Kubernetes: {fault.reason}") from None
-        except (ValueError, KeyError, TypeError):
+        except (HTTPException, ValueError, KeyError, TypeError):
             raise OSError("events of Kubernetes: the answer is no list of events") from None
 
     def _since(self) -> Iterator[Happening]:
@@ -84,12 +91,16 @@ class KubernetesEvents:
         query = {"watch": "1", "resourceVersion": self._version, "timeoutSeconds": 1, "allowWatchBookmarks": "true"}
         with self._ask(query) as answer:
             for _, line in zip(range(_MOST), answer, strict=False):
-                said = json.loads(line)
+                try:
+                    said = json.loads(line)
+                    event = said.get("object") or {}
+                    version = event.get("metadata", {}).get("resourceVersion")
+                except (ValueError, AttributeError, RecursionError):
+                    return  # half a line, or no event: it comes again, for the version stays
                 if said.get("type") == "ERROR":
                     self._version = ""
                     return
-                event = said.get("object") or {}
-                self._version = event.get("metadata", {}).get("resourceVersion") or self._version
+                self._version = version or self._version
                 if said.get("type") in ("ADDED", "MODIFIED") and (happening := happening_of(event)):
                     yield happening
 

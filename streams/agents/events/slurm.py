@@ -23,7 +23,9 @@ def run(command: Sequence[str]) -> str:
         OSError: it is not there, hangs, or fails.
     """
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=True)  # noqa: S603 - fixed words
+        done = subprocess.run(  # noqa: S603 - fixed words
+            command, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_SECONDS, check=True
+        )
     except subprocess.SubprocessError as fault:
         raise OSError(f"{command[0]}: {type(fault).__name__}") from None
     return done.stdout

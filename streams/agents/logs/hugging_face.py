@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from datetime import tzinfo
 
+import msgspec
+from msgspec import Struct
+
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line, Steps
@@ -12,8 +15,12 @@ from streams.agents.logs.numbers import number
 _BAR = re.compile(r"(?:^|\D)\d{1,3}%\|?.{0,400}?(\d{1,12})/(\d{1,12}) \[")
 _LOG = re.compile(r"\{'(?:loss|eval_loss|train_runtime|eval_runtime|grad_norm|train_loss)'[^}]{0,4000}\}")
 _PAIR = re.compile(r"'(\w+)': *'?([^,}']+)'?")
-_PLAIN = re.compile(r"\{('loss': [^{}%\[\n]{1,2000})\}\n")
-"""A dictionary alone on its line."""
+_NUMBER = r"-?+(?:0|[1-9]\d{0,14}+)(?:\.\d{1,20}+)?+(?:e[+-]?+\d\d?+)?+"
+_PLAIN = re.compile(
+    rf"(?:\{{'loss': {_NUMBER}(?:, '(?!train_runtime')\w{{1,100}}+': {_NUMBER}){{0,50}}+\}}\n){{1,500}}+",
+    re.ASCII,
+)
+"""Dictionaries of numbers alone on their lines; the numbers are spelled as JSON spells them."""
 _SIGNALS = {
     "loss": "loss",
     "grad_norm": "grad_norm",
@@ -23,6 +30,21 @@ _SIGNALS = {
     "train_samples_per_second": "samples_per_second_mean",
     "num_tokens": "tokens_seen",
 }
+
+
+class _Logged(Struct, gc=False):  # it holds numbers: no circle goes through it
+    """What is read of a dictionary; a pair that it has not is None."""
+
+    loss: float
+    grad_norm: float | None = None
+    learning_rate: float | None = None
+    epoch: float | None = None
+    eval_loss: float | None = None
+    train_samples_per_second: float | None = None
+    num_tokens: float | None = None
+
+
+_dictionaries = msgspec.json.Decoder(list[_Logged])
 
 
 class HuggingFace:
@@ -53,17 +75,10 @@ class HuggingFace:
 
     def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:  # noqa: ARG002 - none has a time
         """Read dictionaries of plain numbers that follow each other without a bar between them."""
-        made: list[Finding] = []
-        while found := _PLAIN.match(text, place):
-            fields = _plain(found[1])
-            if fields is None:
-                break
-            values: dict[str, Reading] = {
-                signal: fields[name] for name, signal in _SIGNALS.items() if name in fields
-            }  # fmt: skip
-            made.append(self._steps.step(self._step_of(), _corrected(values), None))
-            place = found.end()
-        return made, place
+        found = _PLAIN.match(text, place)
+        if found is None:
+            return [], place
+        return self._steps.row((self._step_of(), _values(each)) for each in _rows(found[0])), found.end()
 
     def _step_of(self) -> int:
         """Without a bar in the log the dictionaries are counted: their order is all that is known."""
@@ -71,22 +86,30 @@ class HuggingFace:
         return self._count if self._at is None else self._at
 
 
-def _plain(inner: str) -> dict[str, float] | None:
-    """Read pairs of names and numbers; None where one is something else.
+def _rows(lines: str) -> list[_Logged]:
+    r"""Read whole lines by rewriting them as JSON, which is read much faster than a line is.
 
-    >>> _plain("'loss': 2.5, 'epoch': 1e-05"), _plain("'loss': 2.5, 'train_runtime': 7.0"), _plain("'loss': '2.5'")
-    ({'loss': 2.5, 'epoch': 1e-05}, None, None)
+    >>> [each.loss for each in _rows("{'loss': 2.5, 'epoch': 1e-05}\n{'loss': 2.25, 'entropy': 1}\n")]
+    [2.5, 2.25]
     """
-    fields: dict[str, float] = {}
-    for pair in inner.split(", "):
-        name, colon, printed = pair.partition("': ")
-        if not colon or name[:1] != "'" or not name[1:].isidentifier() or name == "'train_runtime":
-            return None
-        try:
-            fields[name[1:]] = float(printed)
-        except ValueError:
-            return None
-    return fields
+    return _dictionaries.decode("[" + lines.replace("}\n{", "},{").replace("'", '"') + "]")
+
+
+def _values(logged: _Logged) -> dict[str, Reading]:
+    values: dict[str, Reading] = {"loss": logged.loss}
+    if logged.grad_norm is not None:
+        values["grad_norm"] = logged.grad_norm
+    if logged.learning_rate is not None:
+        values["learning_rate"] = logged.learning_rate
+    if logged.epoch is not None:
+        values["epoch"] = logged.epoch
+    if logged.eval_loss is not None:
+        values["valid_loss"] = logged.eval_loss
+    if logged.train_samples_per_second is not None:
+        values["samples_per_second_mean"] = logged.train_samples_per_second
+    if logged.num_tokens is not None:
+        values["tokens_seen"] = logged.num_tokens
+    return values
 
 
 def _corrected(values: dict[str, Reading]) -> dict[str, Reading]:

@@ -1,7 +1,7 @@
 """A line of a log, and what a format is: the part that knows one way of printing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 from typing import Protocol, runtime_checkable
 
@@ -105,7 +105,7 @@ class Running(Protocol):
     def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:
         """Read lines from a place on, up to the first one that is not of that kind; tell the place after them.
 
-        What it says of a line is what `read` would say.
+        What it says of a line is what `read` would say, and within the bounds of a record.
         """
         ...
 
@@ -122,3 +122,15 @@ class Steps:
         every = between if 0 < between <= _MOST_BETWEEN else 1
         self.last = step
         return LoggedStep(step=step, values=values, time=time, every=every, mean=mean and every > 1)
+
+    def row(self, steps: Iterable[tuple[int, dict[str, Reading]]]) -> list[Finding]:
+        """Make many in a row, of lines without a time; the same as one by one and quicker."""
+        made: list[Finding] = []
+        last = self.last
+        for step, values in steps:
+            between = step - last if last >= 0 else 1
+            last = step
+            every = between if 0 < between <= _MOST_BETWEEN else 1
+            made.append(LoggedStep(step=step, values=values, every=every))
+        self.last = last
+        return made

@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from datetime import tzinfo
 
+import msgspec
+from msgspec import Struct
+
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.line import Line, Steps
@@ -11,12 +14,26 @@ from streams.agents.logs.numbers import number
 
 _EVALUATION = re.compile(r"step (\d+): train loss ([\d.naif+-]+), val loss ([\d.naif+-]+)")
 _ITERATION = re.compile(r"iter (\d+): loss ([\d.naif+-]+), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?")
+_NUMBER = r"(?:0|[1-9]\d{0,14}+)(?:\.\d{1,20}+)?+"
 _PLAIN = re.compile(
-    r"iter (\d{1,15}): loss ([\d.]{1,30}), time ([\d.]{1,20})ms(?:, mfu (-?[\d.]{1,20})%)?\n"
-)  # fmt: skip
-"""A whole line of the usual kind."""
+    rf"(?:iter (?:0|[1-9]\d{{0,14}}+): loss {_NUMBER}, time {_NUMBER}ms, mfu -?+{_NUMBER}%\n){{1,500}}+",
+    re.ASCII,
+)
+"""Whole lines of the usual kind; their numbers are spelled as JSON spells them."""
 _CHAT = re.compile(r"step (\d+)/\d+ \([^)]*\) \| loss: (\S+) \| (.*)")
 _COLLECTED = re.compile(r"\[GC rank(\d+)\] gen2: ([\d.]+)ms collected (\d+)")
+
+
+class _Iteration(Struct, array_like=True, gc=False):  # it holds numbers: no circle goes through it
+    """A line of the usual kind; `mfu` in percent."""
+
+    step: int
+    loss: float
+    milliseconds: float
+    mfu: float
+
+
+_iterations = msgspec.json.Decoder(list[_Iteration])
 
 
 class NanoGpt:
@@ -32,7 +49,8 @@ class NanoGpt:
     def read(self, line: Line) -> Sequence[Finding] | None:
         """Read one line."""
         if found := _ITERATION.search(line.text):
-            return [self._iteration(int(found[1]), number(found[2]), float(found[3]), found[4], line.time)]
+            at = int(found[1])
+            return [self._steps.step(at, self._values(at, number(found[2]), float(found[3]), found[4]), line.time)]
         if found := _EVALUATION.search(line.text):
             self._evaluated = int(found[1])
             return [LoggedStep(step=self._evaluated, values={"valid_loss": number(found[3])}, time=line.time)]
@@ -42,26 +60,26 @@ class NanoGpt:
 
     def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:  # noqa: ARG002 - none has a time
         """Read iterations that are printed alone on their lines."""
-        made: list[Finding] = []
-        while found := _PLAIN.match(text, place):
-            step, loss, milliseconds, mfu = found.groups()
-            try:
-                made.append(self._iteration(int(step), float(loss), float(milliseconds), mfu, None))
-            except ValueError:
-                break
-            place = found.end()
-        return made, place
+        found = None if self._first else _PLAIN.match(text, place)
+        if found is None:
+            return [], place
+        rows, evaluated = _rows(found[0]), self._evaluated
+        values: list[dict[str, Reading]] = [
+            {"loss": row.loss, "step_seconds": row.milliseconds / 1e3, "mfu": row.mfu / 100}
+            if row.mfu >= 0 and row.step != evaluated
+            else self._values(row.step, row.loss, row.milliseconds, row.mfu)
+            for row in rows
+        ]
+        return self._steps.row(zip([row.step for row in rows], values, strict=True)), found.end()
 
-    def _iteration(
-        self, step: int, loss: Reading, milliseconds: float, mfu: str | None, time: float | None
-    ) -> LoggedStep:
+    def _values(self, step: int, loss: Reading, milliseconds: float, mfu: str | float | None) -> dict[str, Reading]:
         values: dict[str, Reading] = {"loss": loss}
         if not self._first and step != self._evaluated:
             values["step_seconds"] = milliseconds / 1e3
-            if mfu and (share := float(mfu)) >= 0:
+            if mfu is not None and (share := float(mfu)) >= 0:
                 values["mfu"] = share / 100
         self._first = False
-        return self._steps.step(step, values, time)
+        return values
 
     def _chat(self, found: re.Match[str], line: Line) -> LoggedStep:
         fields = dict(part.partition(": ")[::2] for part in found[3].split(" | "))
@@ -71,6 +89,16 @@ class NanoGpt:
             if (value := number(fields.get(name, "").strip())) is not None:
                 values[signal] = value * factor
         return self._steps.step(int(found[1]), values, line.time)
+
+
+def _rows(lines: str) -> list[_Iteration]:
+    r"""Read whole lines by rewriting them as JSON, which is read much faster than a line is.
+
+    >>> _rows("iter 7: loss 2.5, time 13.80ms, mfu -100.00%\n")
+    [_Iteration(step=7, loss=2.5, milliseconds=13.8, mfu=-100.0)]
+    """
+    inner = lines[len("iter ") : -len("%\n")].replace(": loss ", ",").replace(", time ", ",")
+    return _iterations.decode("[[" + inner.replace("ms, mfu ", ",").replace("%\niter ", "],[") + "]]")
 
 
 def _collection(found: re.Match[str], line: Line) -> Happening:

@@ -16,7 +16,7 @@ MOST_STEPS = 1 << 53
 LONGEST = 1 << 14
 """Characters of a line; what is longer is cut, for no message is."""
 _LONGEST_BYTES = 4 * LONGEST
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n]*\x07|\x1b[()][AB0]")
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n\r]*\x07|\x1b[()][AB0]")
 _GLUED_FORMATS = (Nccl, Kernel)
 _WATCHDOG, _DRIVER = "Watchdog caught", "NVRM: "
 _SAMPLES_KEPT = 3
@@ -49,6 +49,7 @@ class LogReader:
         self._glued = [one for one in self._formats if type(one) in _GLUED_FORMATS]
         # Asked once: telling whether something has the methods of a protocol takes longer than reading a line.
         self._runners = {id(one): one for one in self._formats if isinstance(one, Running)}
+        self._flushers = [one for one in self._formats if isinstance(one, Flushing)]
         self._holders = {id(one): one for one in self._formats if isinstance(one, Holding)}
         self._holder: Holding | None = None
         self._runner: Running | None = None
@@ -84,7 +85,7 @@ class LogReader:
                 self._taken += 1
             place = self._run(text, self._held(text, end + 1, arrived, findings), findings)
         self._lines += text.count("\n")
-        return [finding for finding in findings if _is_sound(finding)]
+        return findings
 
     def _run(self, text: str, place: int, findings: list[Finding]) -> int:
         """Give the lines from a place on to the format of the line before, as long as they are plain ones of it."""
@@ -112,10 +113,9 @@ class LogReader:
         """Give what waited for a further line, once the log stands still; a line without an end goes on waiting."""
         findings: list[Finding] = []
         self._close(findings)
-        for one in self._formats:
-            if isinstance(one, Flushing):
-                findings += one.flush()
-        return [finding for finding in findings if _is_sound(finding)]
+        for one in self._flushers:
+            findings += filter(_is_sound, one.flush())
+        return findings
 
     def finish(self, arrived: float) -> list[Finding]:
         """Read the last line though it has no end, and give everything: the log is complete."""
@@ -137,7 +137,7 @@ class LogReader:
                 made = ()
                 self._note_unread(type(holder).__name__, "a record of several lines")
             self.read[type(holder).__name__] += len(made)
-            findings += made
+            findings += filter(_is_sound, made)
 
     def _take(self, text: str, needle: str, arrived: float, findings: list[Finding]) -> None:
         line = Line(text, arrived, self._zone, self._booted)
@@ -147,15 +147,15 @@ class LogReader:
         made = self._ask(first, line)
         self._runner = self._runners.get(id(first)) if made else None
         if made:
-            findings += made
+            findings += filter(_is_sound, made)
             if _WATCHDOG in text or _DRIVER in text:
-                findings += self._further(line, [one for one in self._glued if one is not first])
+                findings += filter(_is_sound, self._further(line, [one for one in self._glued if one is not first]))
             return
         if self._holder is not None:
             return
         others = [one for one in self._formats if one is not first and any(each in text for each in one.needles)]
         further = self._further(line, others)
-        findings += further
+        findings += filter(_is_sound, further)
         if made is None and not further and self._holder is None:
             self._note_unread(type(first).__name__, text)
 

@@ -178,6 +178,7 @@ class ApiServer:
     def __init__(self) -> None:
         self.events: list[Json] = []
         self.status = 200
+        self.rest = b""
         self.asked: list[str] = []
         answers = self
 
@@ -192,6 +193,7 @@ class ApiServer:
                 if "watch=1" in self.path:
                     for event in answers.events:
                         self.wfile.write(body({"type": "ADDED", "object": event}) + b"\n")
+                    self.wfile.write(answers.rest)
                 else:
                     self.wfile.write(body({"metadata": {"resourceVersion": "10"}, "items": []}))
 
@@ -229,6 +231,21 @@ def test_kubernetes_is_watched_from_where_it_was_left(api: ApiServer, tmp_path: 
     api.status = 403
     with pytest.raises(OSError, match="Forbidden"):
         source()
+
+
+@pytest.mark.parametrize(
+    "rest", [b'{"type":"ADDED","obj', b"[1]\n", b'{"object":{"metadata":[]}}\n', b"[" * 9000 + b"\n"]
+)
+def test_an_answer_that_breaks_off_costs_nothing(rest: bytes, api: ApiServer, tmp_path: Path) -> None:
+    """What came before half a line is told, once, and the watch goes on from there."""
+    source = KubernetesEvents(api.url, tmp_path)
+    assert source() == []
+    api.events = [{"reason": "Evicted", "metadata": {"resourceVersion": "12"}, "source": {"host": "n05"}}]
+    api.rest = rest
+    assert [word for word, _, _ in happenings(source())] == ["worker.evicted"]
+    api.events = []
+    assert source() == []
+    assert "resourceVersion=12" in api.asked[-1]
 
 
 def test_a_cluster_without_kubernetes_is_a_gap(tmp_path: Path) -> None:

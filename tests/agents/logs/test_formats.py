@@ -75,8 +75,14 @@ STRETCHES = {
 }
 
 
+ODD_LOSSES = ["2.5", "nan", "1.2.3", "'2.5'", "2,5", "inf", "", "1e-3", "-1", "2.5 NVRM: x", "٣", "2٣", "2.", ".5",
+              "02", "2", "1e400", "1e-99", "-0.0", "1E5", "12345678901234567890", "0.123456789012345678901234567890",
+              "true", "null", "2.5, 'train_runtime': 7.0", "2.5, 'loss': 3.5", "2.5, 'grad_norm': 'x'",
+              "2.5}"]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", STRETCHES)
-@pytest.mark.parametrize("odd", ["2.5", "nan", "1.2.3", "'2.5'", "2,5", "inf", "", "1e-3", "-1", "2.5 NVRM: x", "٣"])
+@pytest.mark.parametrize("odd", ODD_LOSSES)
 def test_a_stretch_says_what_its_lines_say(name: str, odd: str) -> None:
     """Lines of one kind that are read at one go say what they say when each arrives alone, odd ones among them too."""
     losses = ["2.25", "2.125", odd, odd, "2.0", "1.5"]

@@ -62,6 +62,45 @@ def test_rotation_loses_and_repeats_nothing(tmp_path: Path) -> None:
         assert steps(follow()) == [4]
 
 
+def test_of_many_files_those_written_last_are_followed(tmp_path: Path) -> None:
+    """Of three hundred logs the oldest rest; one that is written to again goes on where it stood, once more and later.
+
+    So it does where an agent that starts anew goes on, and that some rest is said once.
+    """
+    logs = [tmp_path / f"run{n:03d}.log" for n in range(300)]
+    for age, log in enumerate(logs):
+        append(log, line(1) if age < 250 else "")
+        os.utime(log, ns=(0, 1_000_000_000 * (age + 1)))
+    follow = tail(tmp_path, tmp_path / "state.json")
+    (told,) = (each for each in follow() if isinstance(each, Happening))
+    assert (told.data["what"], told.data["files"]) == ("not followed", 44)
+    append(logs[3], line(2))
+    assert [steps(follow()), steps(follow())] == [[2], []]
+    for log in logs[44:]:
+        append(log, line(7))
+    assert steps(follow()) == [7] * 256
+    append(logs[3], line(3))
+    assert steps(follow()) == [3]
+    follow.close()
+    append(logs[5], line(4))
+    append(logs[3], line(4))
+    again = tail(tmp_path, tmp_path / "state.json")
+    assert [steps(again()), steps(again())] == [[4, 4], []]
+
+
+def test_a_log_that_may_not_be_read_is_told_once(tmp_path: Path) -> None:
+    """What the agent has no right to read is named once, and the logs beside it are read; a pipe is no log."""
+    forbidden = Path("/proc/sys/vm/compact_memory")  # nobody may read it, not even root
+    (tmp_path / "forbidden.log").symlink_to(forbidden)
+    os.mkfifo(tmp_path / "pipe.log")
+    follow = tail(tmp_path)
+    append(tmp_path / "b.log", line(2))
+    found = [*follow(), *follow()]
+    (told,) = (each for each in found if isinstance(each, Happening))
+    assert (told.data["what"], told.data["file"]) == ("cannot be opened", str(tmp_path / "forbidden.log"))
+    assert steps(found) == [2]
+
+
 def test_a_truncated_file_begins_anew(tmp_path: Path) -> None:
     """A file that became shorter is read from its beginning."""
     log = tmp_path / "a.log"

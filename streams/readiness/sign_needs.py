@@ -1,0 +1,33 @@
+"""What the signs of the pipeline look at: a sign is no detector of a series, but it sees nothing without its events."""
+
+SIGN_NEEDS: dict[str, tuple[str, ...]] = {
+    "collective_timeout": ("nccl.timeout",),
+    "common_node": ("step_seconds", "loss", "nccl_bus_bytes_per_second"),
+    "crash": ("attempt.ended", "rank.exit", "rank.error", "worker.killed"),
+    "gauge_xid": ("xid_last",),
+    "incomplete_save": ("checkpoint.shards",),
+    "late_steps": ("step_seconds", "interval_seconds"),
+    "level_restart": ("loss",),
+    "loss_vanished": ("loss",),
+    "mass_missing": ("node.missing",),
+    "no_successor": ("attempt.ended",),
+    "off_schedule": ("learning_rate",),
+    "offending_node": ("",),
+    "order_repeated": ("sample_id",),
+    "overdue_save": ("checkpoint.end",),
+    "position_restart": ("sampler_cursor",),
+    "rank_error": ("rank.error",),
+    "rate_restart": ("learning_rate",),
+    "recovery": ("loss", "tokens_per_second"),
+    "recurring_stall": ("step_seconds", "interval_seconds"),
+    "repeat_offender": ("xid",),
+    "returned_gpu": ("node.joined",),
+    "save_interval": ("checkpoint.end",),
+    "shared_fault": ("",),
+    "slowing_saves": ("checkpoint.end", "checkpoint_seconds"),
+    "stacks": ("stack.summary",),
+    "uneven_work": ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds"),
+    "unfinished_save": ("checkpoint.begin",),
+    "zero_reading": ("sm_active", "tensor_active", "hbm_active"),
+}
+"""Signals or events of which a sign needs at least one; "" is what the pipeline says of its own incidents."""
