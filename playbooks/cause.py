@@ -32,7 +32,7 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Attributes:
         moved: a signal that left its healthy level, see `direction`.
         value: a signal whose present value is held against `above` or `below`.
-        event: an event of that name; `codes` selects by its data field `code`.
+        event: an event of that name; `codes` selects by its data field `code`, or by `exit_code`.
         detector: a finding of that detector, if given on `signal`, explained by one of `parts`.
         direction: up or down; "" for either.
         or_above: with `moved`: it holds as well where the present value is above this, from the first step on.

@@ -56,9 +56,14 @@ def is_found(clue: Clue, detection: Detection) -> bool:
 
 def is_event(clue: Clue, event: Event) -> bool:
     """Tell whether an event is of the kind a clue asks for."""
-    if clue.event != event.event or (clue.codes and event.data.get("code") not in clue.codes):
+    if clue.event != event.event or (clue.codes and _code(event) not in clue.codes):
         return False
     return not clue.text or bool(_pattern(clue.text).search(f"{event.data.get('error', '')} {event.text}"))
+
+
+def _code(event: Event) -> object:
+    """The code of a fault, or the one with which a process ended."""
+    return event.data.get("code", event.data.get("exit_code"))
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.acceptance.stories import Story, incidents_of, lived, timed_out
 from tests.stages.build import Job
@@ -78,3 +79,30 @@ def test_a_node_that_says_nothing_while_the_job_stands_is_down(missed: bool) -> 
     story += [*timed_out(job, range(4)), job.event("attempt.ended", reason="failed")]
     [incident] = incidents_of(story)
     assert fields(incident) == ("node_down", "host", ["n2"])
+
+
+def test_a_process_killed_where_memory_had_run_out_is_the_hosts_matter() -> None:
+    """The kernel's line was not read; the signal and the memory that was left say it, and a stopped job is no trifle."""
+    job = Job()
+    story: Story = [job.started(), *lived(job, 100)]
+    story += lived(job, 60, nodes={"n2": {"memory_available_bytes": 3e9}})
+    story.append(job.event("rank.exit", node="n2", rank=6, exit_code=-9))
+    story.append(job.event("attempt.ended", reason="failed", exit_code=1))
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("host_memory", "host", ["n2"])
+    assert incident["severity"] == "error"
+
+
+def test_who_complains_of_a_closed_connection_is_not_who_closed_it() -> None:
+    """Four ranks of one node tell that their peer went away, and end; the peer's own end was not seen."""
+    job = Job()
+    story: Story = [job.started(), *lived(job, 100)]
+    for rank in range(4):
+        event = job.event("nccl.error", node="n1", status=5, peer="n2", rank=rank)
+        story.append(
+            structs.replace(event, text="NCCL WARN Call to recv from n2<48231> failed : Connection reset by peer")
+        )
+    story.append(job.event("rank.exit", node="n1", rank=0, exit_code=1))
+    story.append(job.event("attempt.ended", reason="failed", exit_code=1))
+    [incident] = incidents_of(story)
+    assert fields(incident) == ("job_failed", "unknown", [])

@@ -61,7 +61,7 @@ def test_a_clue_names_what_exists(clue: Clue) -> None:
         assert not name or name == SILENCE or is_known(name)
     assert not clue.event or clue.event in BY_NAME
     assert not clue.detector or clue.detector in DETECTORS or clue.detector in SIGNS
-    assert not clue.codes or clue.event in ("xid", "job.fault")
+    assert not clue.codes or clue.event in ("xid", "job.fault", "rank.exit")
 
 
 def test_a_clue_can_come_true(clue: Clue) -> None:

@@ -19,6 +19,8 @@ EFFECTS = ("tokens_per_second", "step_seconds", "samples_per_second", "tflops")
 RETOLD = 1.25
 """GPU hours are told again when they have grown by this factor."""
 SLIGHT = 0.05
+STOPS = ("crash", "stalled")
+"""What has found the job stopped: its last steps were as fast as ever, and that makes it no lighter."""
 GRAVE = 0.2
 STANDSTILL_SECONDS = 300.0
 """A standstill that was told early for what the GPUs do is critical once it has lasted as long as any other has to."""
@@ -176,7 +178,7 @@ def _severity(cause: Cause, facts: Facts) -> Severity:
     if moved is None or moved[0] <= 0:
         return cause.severity
     slowdown = moved[1] / moved[0] - 1
-    if cause.severity == "error" and slowdown < SLIGHT:
+    if cause.severity == "error" and slowdown < SLIGHT and not any(one.detector in STOPS for one in facts.detections):
         return "warning"
     if cause.cause == UNKNOWN and slowdown >= GRAVE:
         return "error"
