@@ -82,7 +82,7 @@ def test_a_node_that_says_nothing_while_the_job_stands_is_down(missed: bool) -> 
 
 
 def test_a_process_killed_where_memory_had_run_out_is_the_hosts_matter() -> None:
-    """The kernel's line was not read; the signal and the memory that was left say it, and a stopped job is no trifle."""
+    """The kernel's line was not read; the signal and the memory left say it, and a stopped job is no trifle."""
     job = Job()
     story: Story = [job.started(), *lived(job, 100)]
     story += lived(job, 60, nodes={"n2": {"memory_available_bytes": 3e9}})
