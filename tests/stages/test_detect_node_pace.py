@@ -73,3 +73,12 @@ def test_a_later_half_is_told_after_all_became_slower_together() -> None:
     fed.feed(job.started(), *job.run(80), *job.run(80, slow=everybody))
     fed.feed(*job.run(60, slow={**everybody, **dict.fromkeys(range(4, 8), 1.6)}))
     assert [one.ranks for one in slow_ranks(fed)] == [(4,), (5,), (6,), (7,)]
+
+
+def test_what_the_other_node_does_later_takes_the_word_back() -> None:
+    """A trouble that reaches the second node thirty steps after the first was never one node's."""
+    fed, job = Fed(Detect()), Job()
+    fed.feed(job.started(), *job.run(80), *job.run(30, slow=HALF), *job.run(60, slow=dict.fromkeys(range(8), 1.15)))
+    found = slow_ranks(fed)
+    assert [one.ranks for one in found] == [(4,), (5,), (6,), (7,)]
+    assert all(one.end_time is not None for one in found)

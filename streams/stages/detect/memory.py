@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from detectors.base import Alarm, Flags, Floats
+from detectors.base import Alarm, Flags, Floats, Ints
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
 from detectors.expected_work import ExpectedWorkMemory
@@ -145,13 +145,15 @@ class NodePace(Struct):
     """What each node's ranks need for their own work.
 
     Attributes:
-        nodes: that are watched, one column each.
-        level: their levels; None before the first step.
+        places: node -> the places of its ranks; one column each.
+        halves: nodes that hold half of a group of peers or more.
+        level: the nodes' levels; None before the first step.
         held: the rise of a node that has one, by name.
         told: the node that has been told of; "" where none has.
     """
 
-    nodes: list[str] = field(default_factory=list)
+    places: dict[str, Ints] = field(default_factory=dict)
+    halves: list[str] = field(default_factory=list)
     level: LevelShiftMemory | None = None
     held: dict[str, Alarm] = field(default_factory=dict)
     told: str = ""

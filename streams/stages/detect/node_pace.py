@@ -8,6 +8,7 @@ more to do is a matter of the layout.
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import structs
 
 from detectors.base import Alarm, Floats, Ints
 from detectors.level_shift import LevelShift
@@ -24,58 +25,66 @@ HALF = 0.5
 """Share of a group of peers from which on these cannot tell."""
 
 
-def watch(pace: NodePace, people: Participants, step: int, own: Floats) -> Iterator[Alarm]:
+def fit(pace: NodePace, people: Participants) -> Iterator[Alarm]:
+    """Take note of who takes part now; what was told of other nodes is taken back."""
+    yield from _end(pace)
+    nodes, groups = np.array(people.nodes), np.array(people.groups)
+    pace.places = {node: np.flatnonzero(nodes == node) for node in sorted(set(people.nodes)) if node}
+    pace.halves = [node for node, places in pace.places.items() if _holds_half(groups, places)]
+    pace.level, pace.held = _PACE.blank(len(pace.places)), {}
+
+
+def watch(pace: NodePace, step: int, own: Floats) -> Iterator[Alarm]:
     """Take one step.
 
     Args:
-        pace: changed in place.
-        people: who takes part.
+        pace: changed in place; fitted to who takes part.
         step: its number.
         own: seconds of own work, shape (ranks,), NaN = no reading.
 
     Returns:
         Alarms like those of a slow rank, `series` being the place of a rank, one for each rank of the node.
     """
-    places = _places(people)
-    if len(places) < 2 or not any(_holds_half(people, of_node) for of_node in places.values()):
+    if pace.level is None or not pace.halves:
         return
-    nodes = list(places)
-    if pace.level is None or pace.nodes != nodes:
-        pace.nodes, pace.level, pace.held, pace.told = nodes, _PACE.blank(len(nodes)), {}, ""
-    row = np.array([_nearly_all(own[of_node]) for of_node in places.values()])
+    nodes = list(pace.places)
+    row = np.array([_nearly_all(own[places]) for places in pace.places.values()])
     for alarm in _PACE.update(pace.level, step, row):
-        yield from _take(pace, places, alarm)
+        yield from _take(pace, nodes[alarm.series], alarm)
     slower = [nodes[place] for place in np.flatnonzero(pace.level.direction > 0)]
-    if len(slower) > 1 and not pace.told:
+    if len(slower) > 1:
+        yield from _end(pace)
         _PACE.relearn(pace.level)
         pace.held.clear()
-    elif slower and not pace.told and _is_ripe(pace, people, places, slower[0], step) and _is_alone(pace, slower[0]):
+    elif slower and not pace.told and _is_ripe(pace, slower[0], step):
         pace.told = slower[0]
-        yield from _of_ranks(places[pace.told], pace.held[pace.told])
+        yield from _of_ranks(pace.places[pace.told], pace.held[pace.told])
 
 
-def _take(pace: NodePace, places: dict[str, Ints], alarm: Alarm) -> Iterator[Alarm]:
-    node = pace.nodes[alarm.series]
+def _end(pace: NodePace) -> Iterator[Alarm]:
+    """Take back what was told: others do the same now, or the nodes are others."""
+    if pace.told in pace.held:
+        yield from _of_ranks(pace.places[pace.told], structs.replace(pace.held[pace.told], over=True))
+    pace.told = ""
+
+
+def _take(pace: NodePace, node: str, alarm: Alarm) -> Iterator[Alarm]:
     if alarm.direction > 0 and not alarm.over:
         pace.held[node] = alarm
     else:
         pace.held.pop(node, None)
     if node == pace.told:
-        yield from _of_ranks(places[node], alarm)
+        yield from _of_ranks(pace.places[node], alarm)
         pace.told = "" if alarm.over else node
 
 
-def _is_ripe(pace: NodePace, people: Participants, places: dict[str, Ints], node: str, step: int) -> bool:
+def _is_ripe(pace: NodePace, node: str, step: int) -> bool:
+    """It has lasted, its peers cannot tell, and no other node has become slower meanwhile."""
     alarm = pace.held.get(node)
-    return alarm is not None and step - alarm.index >= AFTER and _holds_half(people, places[node])
-
-
-def _is_alone(pace: NodePace, node: str) -> bool:
-    """The last steps of every other node are as its steps have always been, or nearly."""
-    assert pace.level is not None
+    if alarm is None or node not in pace.halves or step - alarm.index < AFTER or pace.level is None:
+        return False
     risen = median(pace.level.latest) / pace.level.centre - 1.0
-    risen[pace.nodes.index(node)] = 0.0
-    alarm = pace.held[node]
+    risen[list(pace.places).index(node)] = 0.0
     return bool((risen <= SHARED * (alarm.after / alarm.before - 1.0)).all())
 
 
@@ -97,13 +106,7 @@ def _of_ranks(places: Ints, alarm: Alarm) -> Iterator[Alarm]:
         )
 
 
-def _places(people: Participants) -> dict[str, Ints]:
-    nodes = np.array(people.nodes)
-    return {node: np.flatnonzero(nodes == node) for node in sorted(set(people.nodes)) if node}
-
-
-def _holds_half(people: Participants, places: Ints) -> bool:
-    groups = np.array(people.groups)
+def _holds_half(groups: Ints, places: Ints) -> bool:
     mine = groups[places[0]]
     here, all_of_them = np.count_nonzero(groups[places] == mine), np.count_nonzero(groups == mine)
     return bool(HALF * all_of_them <= here < all_of_them)

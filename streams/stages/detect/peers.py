@@ -29,7 +29,7 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[tup
     peers, people = attempt.peers, attempt.participants
     if closed.own is None or explained or not people.ranks:
         return
-    _fit(peers, people)
+    fitted = _fit(peers, people)
     _average(peers, closed, len(people.ranks))
     if not people.laid_out and attempt.series.rows >= layout.LEARNING:
         people.laid_out = True
@@ -38,12 +38,15 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool) -> Iterator[tup
     own = _comparable(peers, people, closed)
     for alarm in _SLOW_RANK.update(peers.slow, closed.step, own):
         yield alarm, _found(attempt, alarm, closed, "its peers")
-    for alarm in node_pace.watch(peers.pace, people, closed.step, own):
+    ended = [] if fitted else list(node_pace.fit(peers.pace, people))
+    for alarm in [*ended, *node_pace.watch(peers.pace, closed.step, own)]:
         yield alarm, _found(attempt, alarm, closed, "it did before, unlike other nodes")
 
 
-def _fit(peers: Peers, people: Participants) -> None:
+def _fit(peers: Peers, people: Participants) -> bool:
+    """Make room for those who take part, and say whether these are those of the last step, in the same groups."""
     width = len(people.ranks)
+    fitted = peers.slow is not None and peers.slow.width == width
     if peers.slow is None:
         peers.slow = _SLOW_RANK.blank(width)
     elif peers.slow.width < width:
@@ -51,6 +54,8 @@ def _fit(peers: Peers, people: Participants) -> None:
     groups = np.array(people.groups, dtype=np.int64)
     if not np.array_equal(groups, peers.slow.group):
         _SLOW_RANK.with_groups(peers.slow, groups)
+        return False
+    return fitted
 
 
 def _comparable(peers: Peers, people: Participants, closed: ClosedStep) -> Floats:
