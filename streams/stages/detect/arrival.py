@@ -56,7 +56,7 @@ def _put(memory: DetectMemory, attempt: Attempt, frame: StepFrame, clock: float)
         memory.counters.repeated += 1
         return
     memory.cluster, memory.idle, memory.ticks, memory.clock = frame.cluster, 0.0, 0, clock
-    silence.heard(attempt.voices, frame.node, clock)
+    silence.heard(attempt.voices, frame, clock)
     places = enrol_frame(attempt.participants, frame)
     progress.advanced(attempt, frame.step, clock)
     align.add(attempt.alignment, frame, places, clock)

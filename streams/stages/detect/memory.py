@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from detectors.base import Alarm, Flags, Floats, Ints
+from detectors.base import Flags, Floats
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
 from detectors.expected_work import ExpectedWorkMemory
@@ -16,6 +16,7 @@ from detectors.sustained import SustainedMemory
 from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
+from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.open_steps import Alignment, Participants
 
 
@@ -139,24 +140,6 @@ class Model(Struct):
 
     flops_per_token: float = 0.0
     peak_flops: float = 0.0
-
-
-class NodePace(Struct):
-    """What each node's ranks need for their own work.
-
-    Attributes:
-        places: node -> the places of its ranks; one column each.
-        halves: nodes that hold half of a group of peers or more.
-        level: the nodes' levels; None before the first step.
-        held: the rise of a node that has one, by name.
-        told: the node that has been told of; "" where none has.
-    """
-
-    places: dict[str, Ints] = field(default_factory=dict)
-    halves: list[str] = field(default_factory=list)
-    level: LevelShiftMemory | None = None
-    held: dict[str, Alarm] = field(default_factory=dict)
-    told: str = ""
 
 
 class Peers(Struct):

@@ -8,12 +8,11 @@ more to do is a matter of the layout.
 from collections.abc import Iterator
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from detectors.base import Alarm, Floats, Ints
-from detectors.level_shift import LevelShift
+from detectors.level_shift import LevelShift, LevelShiftMemory
 from detectors.robust import median
-from streams.stages.detect.memory import NodePace
 from streams.stages.detect.open_steps import Participants
 
 _PACE = LevelShift(worth=0.05)
@@ -23,6 +22,24 @@ SHARED = 0.3
 """Of a node's rise the others may have so much, and it is still its own."""
 HALF = 0.5
 """Share of a group of peers from which on these cannot tell."""
+
+
+class NodePace(Struct):
+    """What each node's ranks need for their own work.
+
+    Attributes:
+        places: node -> the places of its ranks; one column each.
+        halves: nodes that hold half of a group of peers or more.
+        level: the nodes' levels; None before the first step.
+        held: the rise of a node that has one, by name.
+        told: the node that has been told of; "" where none has.
+    """
+
+    places: dict[str, Ints] = field(default_factory=dict)
+    halves: list[str] = field(default_factory=list)
+    level: LevelShiftMemory | None = None
+    held: dict[str, Alarm] = field(default_factory=dict)
+    told: str = ""
 
 
 def fit(pace: NodePace, people: Participants) -> Iterator[Alarm]:

@@ -32,8 +32,11 @@ VOUCHED_SECONDS = 10.0
 """The scheduler may have called the job running so long before the last word that came of it."""
 
 
-def heard(voices: Voices, node: str, time: float) -> None:
-    """Note that a source spoke, at a time of the stream's clock: its own may be wrong."""
+def heard(voices: Voices, frame: Telemetry, time: float) -> None:
+    """Note that a source spoke, at a time of the stream's clock: its own may be wrong; and whether its state is read."""
+    node = frame.node
+    if isinstance(frame, SampleFrame) and node not in voices.read:
+        voices.read.append(node)
     place = voices.places.get(node)
     if place is None:
         voices.places[node] = len(voices.names)
@@ -41,12 +44,6 @@ def heard(voices: Voices, node: str, time: float) -> None:
         voices.latest.append(time)
     elif voices.latest[place] < time:
         voices.latest[place] = time
-
-
-def read(voices: Voices, frame: Telemetry) -> None:
-    """Note whose state is read beside the steps it tells of."""
-    if isinstance(frame, SampleFrame) and frame.node not in voices.read:
-        voices.read.append(frame.node)
 
 
 def vouched(voices: Voices, event: Event) -> None:

@@ -205,8 +205,7 @@ class Detect:
         memory.clock = max(memory.clock, frame.time)
         if memory.clock >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
-        silence.heard(attempt.voices, frame.node, memory.clock)
-        silence.read(attempt.voices, frame)
+        silence.heard(attempt.voices, frame, memory.clock)
         if isinstance(frame, StepFrame):
             places = enrol_frame(attempt.participants, frame)
             progress.advanced(attempt, frame.step, memory.clock)
