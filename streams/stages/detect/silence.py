@@ -33,7 +33,7 @@ VOUCHED_SECONDS = 10.0
 
 
 def heard(voices: Voices, frame: Telemetry, time: float) -> None:
-    """Note that a source spoke, at a time of the stream's clock: its own may be wrong; and whether its state is read."""
+    """Note that a source spoke, at a time of the stream's clock, as its own may be wrong; and whose state is read."""
     node = frame.node
     if isinstance(frame, SampleFrame) and node not in voices.read:
         voices.read.append(node)
