@@ -137,7 +137,8 @@ def _standing(attempt: Attempt, groups: list[int]) -> float:
     if mean is None:
         return 0.0
     peers = among_peers(mean, np.array(groups[: len(mean)], dtype=np.int64))
-    over = mean / peers.median
+    with np.errstate(all="ignore"):
+        over = mean / peers.median
     return float(np.nanmax(over)) - 1.0 if np.isfinite(over).any() else 0.0
 
 
