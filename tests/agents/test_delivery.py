@@ -145,9 +145,9 @@ def test_a_slow_server_is_given_up_and_asked_again(tmp_path: Path) -> None:
 
     async def story() -> None:
         async with RecordingServer() as server:
-            server.delay = 0.5
+            server.delay = 2.0
             hasty = Limits(every=0.01, first_pause=0.02, longest_pause=0.05)
-            async with delivering(server.url, tmp_path, hasty, timeout=0.1) as delivery:
+            async with delivering(server.url, tmp_path, hasty, timeout=0.5) as delivery:
                 delivery.offer(event(7))
                 await until(lambda: delivery.away, "the slowness is noticed")
                 server.delay = 0.0

@@ -184,7 +184,7 @@ def test_a_call_that_hangs_stops_nobody(standin: Standin) -> None:
     gpus = Gpus()
 
     async def story() -> None:
-        sampling = Sampling({"gpu": gpus, "other": lambda: [Sample(of="node")]}, patience=0.2)
+        sampling = Sampling({"gpu": gpus, "other": lambda: [Sample(of="node")]}, patience=1.0)
         assert (await sampling.take())[1] == []
         standin.set(6, hang=1)
         _, gaps = await sampling.take()
@@ -194,7 +194,7 @@ def test_a_call_that_hangs_stops_nobody(standin: Standin) -> None:
             findings, gaps = await sampling.take()
             assert [each.of for each in findings if isinstance(each, Sample)] == ["node"]
             assert [gap.source for gap in gaps] == ["gpu"]
-        assert time.monotonic() - begin < 2.0
+        assert time.monotonic() - begin < 10.0  # it was not waited for again, which would be twenty
         assert standin.waiting == 1
         standin.set(6, hang=0)
         end = time.monotonic() + DEADLINE_SECONDS

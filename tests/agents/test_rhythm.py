@@ -4,12 +4,12 @@ import asyncio
 import threading
 import time
 from concurrent.futures import wait
-from itertools import pairwise
 
 import pytest
 
 from streams.agents.background import Background
 from streams.agents.beat import Beat
+from tests.virtual_time import VirtualTime
 
 
 def test_those_who_rest_wake_together() -> None:
@@ -23,15 +23,11 @@ def test_those_who_rest_wake_together() -> None:
             assert not await beat.rest(seconds)
             woken.append(asyncio.get_running_loop().time())
 
-        now = asyncio.get_running_loop().time()
-        await asyncio.sleep(0.4 - now % 0.4)
         await asyncio.gather(rest(0.01, 0.4), rest(0.05, 0.2), rest(0.1, 0.4), rest(0.25, 0.2))
         return woken
 
-    first, *others = asyncio.run(story())
-    assert len(others) == 3
-    assert all(abs(each - other) < 0.1 for each, other in pairwise(others))
-    assert others[0] - first > 0.1
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        assert runner.run(story()) == pytest.approx([0.2, 0.4, 0.4, 0.4])
 
 
 def test_stopping_ends_every_rest() -> None:

@@ -151,7 +151,7 @@ def test_a_source_that_hangs_stops_no_other() -> None:
 
     async def story() -> None:
         sources: dict[str, Source] = {"stuck": stuck, "broken": broken, "good": lambda: [Sample(of="node")]}
-        sampling = Sampling(sources, patience=0.05)
+        sampling = Sampling(sources, patience=1.0)  # a busy machine has the others answered by then
         for _ in range(3):
             samples, gaps = await sampling.take()
             assert [sample.of for sample in samples if isinstance(sample, Sample)] == ["node"]
