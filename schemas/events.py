@@ -99,8 +99,8 @@ EVENTS = (
     ),
     EventKind("request.approved", "a person approved a request", ("by",), "request"),
     EventKind("request.rejected", "a person rejected a request", ("by",), "request"),
-    EventKind("incident.acknowledged", "a person took the incident", ("by",), "incident"),
-    EventKind("incident.closed", "a person closed the incident", ("by", "cause", "legitimate"), "incident"),
+    EventKind("incident.acknowledged", "a person took the incident", ("by", "incident"), "incident"),
+    EventKind("incident.closed", "a person closed the incident", ("by", "cause", "legitimate", "incident"), "incident"),
     EventKind("exporter.restarted", "a metrics source started anew", ("exporter",)),
     EventKind("source.gap", "a source could not be read", ("source", "from", "to", "reason")),
     EventKind(
@@ -142,5 +142,11 @@ MOVES_THE_CLOCK = (
     *("job.incident", "job.summary", "job.placed", "cluster."),
 )
 """How events begin whose time may move the stream's clock; those read from logs, and those of people, may not."""
+
+ANSWERS = (
+    *("request.approved", "request.rejected", "incident.acknowledged", "incident.closed"),
+    *("action.done", "action.failed", "action.refused"),
+)
+"""What people and runners say about an incident or a request; it counts whatever the job does meanwhile."""
 
 BY_NAME = {kind.name: kind for kind in EVENTS}

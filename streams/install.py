@@ -29,10 +29,7 @@ def build_line(settings: Settings, playbooks: tuple[Playbook, ...] | None = None
         BadPlaybook: a cause or a playbook cannot be used.
         BadSettings: a mode is set for a playbook, or a prior for a cause or layer, that is not there.
     """
-    try:
-        causes = with_priors(load_causes(settings.causes or CAUSES), settings.priors)
-    except UnknownPrior as fault:
-        raise BadSettings(str(fault)) from None
+    causes = installed_causes(settings)
     policies = playbooks if playbooks is not None else installed_playbooks(settings, causes)
     return Line(
         topology(
@@ -43,6 +40,14 @@ def build_line(settings: Settings, playbooks: tuple[Playbook, ...] | None = None
             alarms_per_job_week=settings.alarms_per_job_week,
         )
     )
+
+
+def installed_causes(settings: Settings) -> tuple[Cause, ...]:
+    """Read the catalogue, and set the priors of this installation."""
+    try:
+        return with_priors(load_causes(settings.causes or CAUSES), settings.priors)
+    except UnknownPrior as fault:
+        raise BadSettings(str(fault)) from None
 
 
 def installed_playbooks(settings: Settings, causes: tuple[Cause, ...]) -> tuple[Playbook, ...]:

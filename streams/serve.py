@@ -14,7 +14,7 @@ from streams.clock import monotonic_seconds, unix_seconds
 from streams.feed.app import create_app
 from streams.feed.health import Health
 from streams.feed.server import FeedServer, address
-from streams.install import build_line
+from streams.install import build_line, installed_causes
 from streams.ports.aiohttp_http import AiohttpHttp
 from streams.ports.real_ports import real_ports
 from streams.runtimes.embedded import Embedded
@@ -70,6 +70,7 @@ class Service:
             self.numbers,
             Health(self.journal, self.archive),
             wake=self._wake,
+            causes=[cause.cause for cause in installed_causes(settings)],
             token=token,
         )
         self._server = FeedServer(app, settings.host, settings.port, token)

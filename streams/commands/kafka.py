@@ -92,7 +92,7 @@ def api(
     settings = _begin(config, host=host, port=port, state=state)
     try:
         asyncio.run(ApiProcess(settings).run(lambda address: say(f"Trainmaster listens at {address}")))
-    except (NoKafka, NoRedis, BadSettings, OpenToEveryone, OSError) as fault:
+    except (NoKafka, NoRedis, BadSettings, BadPlaybook, OpenToEveryone, OSError) as fault:
         fail(str(fault))
 
 

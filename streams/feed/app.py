@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from fastapi import APIRouter, FastAPI
@@ -42,6 +42,7 @@ def create_app(
     health: Router,
     *,
     wake: Callable[[], None],
+    causes: Collection[str],
     token: str | None = None,
     boot: str = "",
 ) -> FastAPI:
@@ -51,6 +52,7 @@ def create_app(
         intake: takes telemetry and what operators say.
         health: the routes that say how the process is.
         wake: called on the event loop's thread whenever something came in; must not wait.
+        causes: names of the catalogue, for the verdicts of people.
         token: what callers of /api must present as a bearer token; None serves this machine alone.
         boot: id of this start of the server; "" makes one of the clock.
     """
@@ -62,7 +64,7 @@ def create_app(
         Ingest(intake, archive, wake, running),
         Metrics(intake, wake, boot, running),
         Foreign(intake, wake),
-        Incidents(archive, operator),
+        Incidents(archive, operator, causes),
         Requests(archive, leases, operator),
         ControlDocuments(archive),
         Stream(archive, closing),

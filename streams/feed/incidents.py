@@ -1,16 +1,20 @@
 """Incidents over HTTP: find, read, take and close them."""
 
+from collections.abc import Collection
+from difflib import get_close_matches
 from functools import partial
 from typing import Annotated, Any, Literal
 
+import msgspec
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from schemas.codec import encode
 from schemas.incident import Incident, State
 from streams.claims import claims_of
 from streams.feed.operator import Operator, Signed
-from streams.feed.problems import Problem, missing
+from streams.feed.problems import FieldFault, Problem, missing
 from streams.feed.reply import json_reply
 from streams.stores.store import Archive, IncidentQuery
 
@@ -23,11 +27,16 @@ class Closing(Signed):
 
 
 class Incidents:
-    """`/incidents` and what hangs below it."""
+    """`/incidents` and what hangs below it.
 
-    def __init__(self, archive: Archive, operator: Operator) -> None:
+    Args:
+        causes: names of the catalogue; a person who closes an incident may name one of these.
+    """
+
+    def __init__(self, archive: Archive, operator: Operator, causes: Collection[str]) -> None:
         self._archive = archive
         self._operator = operator
+        self._causes = sorted(causes)
 
     def router(self) -> APIRouter:
         """Give its routes."""
@@ -74,7 +83,8 @@ class Incidents:
         return await self._say(incident_id, "incident.acknowledged", signed)
 
     async def close(self, incident_id: str, closing: Closing) -> Response:
-        """Close an incident, with the cause that a person found or as a legitimate change."""
+        """Close an incident, with the cause that a person found or as a legitimate change; later ones correct it."""
+        self._check(closing)
         return await self._say(incident_id, "incident.closed", closing)
 
     async def _say(self, incident_id: str, event: str, signed: Signed) -> Response:
@@ -85,9 +95,17 @@ class Incidents:
 
     def _append(self, incident_id: str, event: str, data: dict[str, Any]) -> int:  # Any: fields by event
         incident = self._named(incident_id)
-        if incident.state == "closed":
-            raise Problem(409, f"Incident {incident_id!r} is closed already.")
+        if incident.state == "closed" and not (data.get("cause") or data.get("legitimate")):
+            raise Problem(409, f"Incident {incident_id!r} is closed already; only its cause can still be corrected.")
+        if incident.state in ("resolved", "closed"):  # the line may have forgotten it since
+            data = {**data, "incident": msgspec.json.decode(encode(incident))}
         return self._operator.append(event, incident, data)
+
+    def _check(self, closing: Closing) -> None:
+        if closing.cause and closing.cause not in self._causes:
+            near = get_close_matches(closing.cause, self._causes) or ["unknown"]
+            why = f"there is no cause {closing.cause!r} in the catalogue; near: {', '.join(near)}"
+            raise Problem(422, f"body.cause: {why}", errors=[FieldFault("body.cause", why)])
 
     def _named(self, incident_id: str) -> Incident:
         incident = self._archive.incident(incident_id)

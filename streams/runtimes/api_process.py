@@ -12,6 +12,7 @@ from streams.feed.app import create_app
 from streams.feed.problems import Problem
 from streams.feed.reply import json_reply
 from streams.feed.server import FeedServer, address
+from streams.install import installed_causes
 from streams.kafka.copy import Copy
 from streams.settings import Settings
 
@@ -63,11 +64,12 @@ class ApiProcess:
         settings: of the installation.
 
     Raises:
-        BadSettings, NoKafka, NoRedis: it cannot work; nothing was started.
+        BadSettings, BadPlaybook, NoKafka, NoRedis: it cannot work; nothing was started.
         OpenToEveryone: it would listen to other machines without a token.
     """
 
     def __init__(self, settings: Settings) -> None:
+        causes = [cause.cause for cause in installed_causes(settings)]
         self._copy = Copy(settings, "api")
         token = settings.token.get_secret_value() if settings.token is not None else None
         app = create_app(
@@ -77,6 +79,7 @@ class ApiProcess:
             self._copy.numbers,
             CopyHealth(self._copy),
             wake=lambda: None,
+            causes=causes,
             token=token,
         )
         self._server = FeedServer(app, settings.host, settings.port, token)

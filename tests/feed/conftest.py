@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 from msgspec import Struct
 
+from playbooks.load import load_causes
 from schemas.action import Request
 from schemas.incident import Incident
 from streams.feed.app import create_app
@@ -98,6 +99,7 @@ def running_feed(folder: Path, token: str | None) -> Iterator[tuple[Feed, Callab
         SqliteNumbers(database),
         Health(journal, archive),
         wake=lambda: woken.append(threading.current_thread().name),
+        causes=[cause.cause for cause in load_causes()],
         token=token,
     )
     server = FeedServer(app, "127.0.0.1", 0, token)

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from schemas.action import Request, Result
-from schemas.codec import decode
+from schemas.codec import decode, encode
 from schemas.incident import Incident
 from schemas.telemetry import Event
 from tests.feed.conftest import Feed
@@ -33,10 +34,10 @@ def test_taking_an_incident_becomes_an_event(worked_feed: Feed) -> None:
 
 def test_closing_an_incident_tells_why(worked_feed: Feed) -> None:
     """Cause and legitimacy travel when they were given, and only then."""
-    worked_feed.call("POST", "/api/v1/incidents/inc-main/close", {"by": "ann", "cause": "quota", "legitimate": False})
+    worked_feed.call("POST", "/api/v1/incidents/inc-main/close", {"by": "ann", "cause": "unknown", "legitimate": False})
     worked_feed.call("POST", "/api/v1/incidents/inc-main/close", {"by": "ann"})
     first, second = _events(worked_feed)
-    assert (first.event, first.data) == ("incident.closed", {"by": "ann", "cause": "quota", "legitimate": False})
+    assert (first.event, first.data) == ("incident.closed", {"by": "ann", "cause": "unknown", "legitimate": False})
     assert second.data == {"by": "ann"}
 
 
@@ -94,6 +95,27 @@ def test_a_closed_incident_cannot_be_closed_again(worked_feed: Feed, incident: C
     worked_feed.put("incidents", incident(revision=9, state="closed"))
     for word in ("acknowledge", "close"):
         assert worked_feed.call("POST", f"/api/v1/incidents/inc-main/{word}", {"by": "ann"}).status == 409
+
+
+@pytest.mark.parametrize("said", [{"cause": "slow_gpu"}, {"legitimate": True}])
+def test_the_verdict_on_a_closed_incident_can_be_corrected(
+    worked_feed: Feed, incident: Callable[..., Incident], said: dict[str, Any]
+) -> None:
+    """Another cause travels with the incident as the person saw it: the pipeline may have forgotten it."""
+    seen = incident(revision=9, state="closed")
+    worked_feed.put("incidents", seen)
+    answer = worked_feed.call("POST", "/api/v1/incidents/inc-main/close", {"by": "ann", **said})
+    assert answer.status == 202
+    (event,) = _events(worked_feed)
+    assert event.data == {"by": "ann", **said, "incident": msgspec.json.decode(encode(seen))}
+
+
+def test_a_cause_that_is_not_in_the_catalogue_is_refused(worked_feed: Feed) -> None:
+    """A slip of the pen would be a verdict that nobody hears; the answer names what is near."""
+    answer = worked_feed.call("POST", "/api/v1/incidents/inc-main/close", {"by": "ann", "cause": "slow_gpuu"})
+    assert answer.status == 422
+    assert [(one["field"], "slow_gpu" in one["detail"]) for one in answer.json()["errors"]] == [("body.cause", True)]
+    assert _events(worked_feed) == []
 
 
 BAD_CALLS = {

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from msgspec import structs
 
 from schemas.action import Result
 from schemas.codec import decode
@@ -88,15 +89,34 @@ def test_incidents_are_taken_and_closed(worked_feed: Feed, browser: Browser) -> 
             await asyncio.to_thread(wait_until, lambda: worked_feed.journal.last() == 1, "it was taken")
             await tab.click(".head-top .buttons button:nth-child(2)")
             await tab.value("document.querySelector('dialog [name=legitimate]').checked = true")
-            await tab.sign(by="bob", cause="bucket_quota")
+            await tab.sign(by="bob", cause="storage_errors")
             await asyncio.to_thread(wait_until, lambda: worked_feed.journal.last() == 2, "it was closed")
 
     asyncio.run(look())
     events = [json.loads(entry.raw) for entry in worked_feed.journal.read(0, 10)]
     assert [(event["event"], event["data"]) for event in events] == [
         ("incident.acknowledged", {"by": "ann"}),
-        ("incident.closed", {"by": "bob", "cause": "bucket_quota", "legitimate": True}),
+        ("incident.closed", {"by": "bob", "cause": "storage_errors", "legitimate": True}),
     ]
+
+
+def test_a_verdict_is_corrected_the_day_after(worked_feed: Feed, browser: Browser) -> None:
+    """What is closed offers one thing more: to say what it really was."""
+    seen = worked_feed.archive.incident("inc-main")
+    assert seen is not None
+    worked_feed.put("incidents", structs.replace(seen, revision=seen.revision + 1, state="closed"))
+
+    async def look() -> None:
+        async with browser.open(worked_feed.url) as tab:
+            await tab.until("document.querySelector('.head-top .buttons button')?.innerText === 'Correct…'")
+            await tab.click(".head-top .buttons button")
+            await tab.sign(by="eve", cause="gpu_failed")
+            await asyncio.to_thread(wait_until, lambda: worked_feed.journal.last() == 1, "it was said")
+
+    asyncio.run(look())
+    (entry,) = worked_feed.journal.read(0, 10)
+    said = json.loads(entry.raw)["data"]
+    assert (said["cause"], said["incident"]["id"], said["incident"]["state"]) == ("gpu_failed", "inc-main", "closed")
 
 
 def test_the_kill_switch_is_one_press_and_a_name_away(worked_feed: Feed, browser: Browser) -> None:

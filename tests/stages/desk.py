@@ -103,10 +103,10 @@ class Desk:
         }
         self.fed.feed(Incident(**self._fields, updated_time=self.time))
 
-    def happen(self, event: str, subject: str = "", **data: Any) -> None:  # Any: event data
+    def happen(self, event: str, subject: str = "", attempt: int = 1, **data: Any) -> None:  # Any: event data
         """Something happens."""
         self._events += 1
-        head = {"job": "toy", "attempt": 1, "node": "feed", "seq": self._events, "time": self.time}
+        head = {"job": "toy", "attempt": attempt, "node": "feed", "seq": self._events, "time": self.time}
         self.fed.feed(Event(**head, event=event, subject=subject, data=data))  # type: ignore[arg-type]
 
     def starve(self) -> None:

@@ -137,6 +137,20 @@ def test_late_records_of_an_attempt_before_are_counted() -> None:
     assert fed.memory.counters.late == before + len(stragglers) + 1
 
 
+@pytest.mark.parametrize("word", ["incident.closed", "incident.acknowledged", "request.approved", "action.done"])
+def test_what_is_answered_outlives_its_attempt(word: str) -> None:
+    """A person or a runner may answer when the job has long started again: it is heard, and changes no levels."""
+    first = Job()
+    fed = trained(first)
+    again = first.restarted(step=150)
+    fed.feed(again.started(), *again.run(10))
+    late, normal = fed.memory.counters.late, fed.memory.attempt
+    answer = first.event(word, "operator", "inc-1", by="kim", legitimate=True)
+    assert fed.feed(answer) == [Sent("events", "toy", answer)]
+    assert fed.memory.counters.late == late
+    assert fed.memory.attempt is normal
+
+
 def test_state_dies_with_the_attempt() -> None:
     """Ranks, phases, pauses, progress and sources of an attempt are not those of the next."""
     first = Job()

@@ -1,9 +1,14 @@
 """The life of an incident: open, recovering, resolved or closed, and never back from the dead."""
 
+import msgspec
 import pytest
+from msgspec import structs
 
+from schemas.codec import encode
 from schemas.incident import SEVERITIES, Incident
-from tests.stages.course import Course
+from tests.stages.course import CAUSES, Course
+
+THROTTLED = next(cause.title for cause in CAUSES if cause.cause == "storage_errors")
 
 
 def states(course: Course, one: Incident) -> list[str]:
@@ -230,3 +235,43 @@ def test_a_case_is_forgotten_after_a_day() -> None:
     course.go(60)
     course.go(3, seconds=40_000.0)
     assert course.fed.memory.cases == {}
+
+
+def test_a_person_corrects_a_verdict() -> None:
+    """Whoever closes an incident once more has the last word again."""
+    course = open_incident()
+    close = ("incident.closed", "feed", course.incidents[0].id)
+    course.happen(*close, by="kim", legitimate=True)
+    [told] = course.happen(*close, by="lee", cause="loader_starved_by_host_cpu")
+    assert (told.state, told.cause, told.layer) == ("closed", "loader_starved_by_host_cpu", "host")
+    assert told.acknowledged_by == "kim"
+
+
+def test_a_word_on_a_forgotten_incident_counts() -> None:
+    """Weeks later the incident comes along with what is said of it, and becomes its next revision."""
+    course = open_incident()
+    seen = structs.replace(course.incidents[0], revision=7, state="resolved")
+    fresh = Course()
+    brought = msgspec.json.decode(encode(structs.replace(seen, cause="storage_errors", title=f"{THROTTLED}: +40 %")))
+    [told] = fresh.happen("incident.closed", "feed", seen.id, by="kim", cause="slow_gpu", incident=brought)
+    assert (told.id, told.revision, told.state, told.cause, told.layer) == (seen.id, 8, "closed", "slow_gpu", "gpu")
+    assert (told.confidence, told.acknowledged_by) == (1.0, "kim")
+    assert told.title.endswith(": +40 %")
+    assert not told.title.startswith(THROTTLED)
+    assert told.evidence == seen.evidence
+    [taken] = fresh.happen("incident.acknowledged", "feed", seen.id, by="lee", incident=brought)
+    assert (taken.state, taken.acknowledged_by, taken.cause) == ("resolved", "lee", "storage_errors")
+
+
+@pytest.mark.parametrize("brought", [None, 3, {}, {"id": "another", "job": "toy"}])
+def test_a_word_on_an_incident_that_nobody_knows_changes_nothing(brought: object) -> None:
+    """Without the incident, with another one, or with something else there is nothing to tell."""
+    course = Course()
+    assert course.happen("incident.closed", "feed", "inc-1", by="kim", incident=brought) == []
+
+
+def test_a_word_on_the_incident_of_another_job_changes_nothing() -> None:
+    """What an event brings along must be the incident it speaks of, of the job under whose key it comes."""
+    seen = structs.replace(open_incident().incidents[0], job="other", revision=7)
+    told = Course().happen("incident.closed", "feed", seen.id, by="kim", incident=msgspec.json.decode(encode(seen)))
+    assert told == []

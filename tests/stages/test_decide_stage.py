@@ -139,6 +139,17 @@ def test_an_approval_that_comes_after_the_end_is_too_late() -> None:
     assert (desk.entry().outcome, desk.entry().reason) == ("rejected", Reason.OVER)
 
 
+def test_an_approval_for_an_attempt_that_is_over_does_nothing_to_the_next() -> None:
+    """The job has started again since it was asked: what was wanted of it then is not done to it now."""
+    desk = Desk(cache(mode="ask"))
+    desk.starve()
+    [asked] = desk.requests
+    desk.happen("attempt.started", attempt=2)
+    desk.happen("request.approved", asked.id, by="kim")
+    assert desk.requests == [asked]
+    assert (desk.entry().outcome, desk.entry().reason) == ("rejected", Reason.OVER)
+
+
 def test_an_answer_to_nothing_changes_nothing() -> None:
     """Answers to requests that were never made, or never asked for, are ignored."""
     desk = Desk(cache())

@@ -41,11 +41,10 @@ function when(incident, now) {
 
 function buttons(incident, handlers) {
   const taken = incident.acknowledged_by && make("span", { class: "quiet" }, `taken by ${incident.acknowledged_by}`);
-  if (!ACTIVE.has(incident.state)) return [taken];
-  return [
-    taken || make("button", { type: "button", onclick: handlers.acknowledge }, "Acknowledge"),
-    make("button", { type: "button", onclick: handlers.close }, "Close…"),
-  ];
+  const word = incident.state === "closed" ? "Correct…" : "Close…";
+  const close = make("button", { type: "button", onclick: handlers.close }, word);
+  if (!ACTIVE.has(incident.state)) return [taken, close];
+  return [taken || make("button", { type: "button", onclick: handlers.acknowledge }, "Acknowledge"), close];
 }
 
 function question(view, handlers) {

@@ -9,5 +9,6 @@ life       open, recovering, resolved, closed
 cost       GPU hours lost against the frozen baseline
 taint      which steps, checkpoints and data are contaminated
 draft      a case becomes the incident that people and playbooks read
+late_word  of a person, on an incident that is forgotten here
 fleet      what a job tells its cluster, and hears from it
 """

@@ -14,6 +14,7 @@ from schemas.topics import Record
 from streams.stages.correlate import cost, fleet, life, overlap, taint, tracks
 from streams.stages.correlate.draft import draft
 from streams.stages.correlate.grouping import is_flood, is_one_of_many, look_soon, settle
+from streams.stages.correlate.late_word import late_word, person
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory, Placement
 from streams.stages.stage import Sent
 
@@ -53,6 +54,7 @@ class Correlate:
         elif isinstance(record, Vitals):
             _take_vitals(memory, record)
         elif isinstance(record, Event):
+            yield from late_word(memory, record, self.causes)
             self._take_event(memory, record)
         elif isinstance(record, Tick):
             memory.clock = max(memory.clock, record.time)
@@ -149,16 +151,15 @@ def _by_person(memory: CorrelateMemory, event: Event) -> None:
     case = memory.cases.get(event.subject)
     if case is None:
         return
-    person = str(event.data.get("by") or "somebody")
     case.unread = THINK_AGAIN
     if event.event == "incident.acknowledged":
-        case.acknowledged_by = person
+        case.acknowledged_by = person(event)
         return
-    _close(memory, case, event, person)
+    _close(memory, case, event)
 
 
-def _close(memory: CorrelateMemory, case: Case, event: Event, person: str) -> None:
-    case.state, case.acknowledged_by = "closed", case.acknowledged_by or person
+def _close(memory: CorrelateMemory, case: Case, event: Event) -> None:
+    case.state, case.acknowledged_by = "closed", case.acknowledged_by or person(event)
     case.legitimate = bool(event.data.get("legitimate"))
     case.named_cause = str(event.data.get("cause") or "")
     case.end_time = case.end_time if case.end_time is not None else memory.clock

@@ -37,13 +37,17 @@ def consider(memory: DecideMemory, book: Book, playbooks: tuple[Playbook, ...]) 
 
 
 def approve(memory: DecideMemory, request_id: str, person: str, playbooks: tuple[Playbook, ...]) -> Iterator[Request]:
-    """A person said yes to a request that was asked for; too late where the playbook is not for what has come of it."""
+    """A person said yes to a request that was asked for; too late where the playbook is not for what has come of it.
+
+    Nor does it do anything to the job once that has started again: what stood still an hour ago trains by now.
+    """
     states = {playbook.playbook: playbook.when.states for playbook in playbooks}
     for book, entry in _asked(memory, request_id):
-        if book.draft.state not in states.get(entry.shown.playbook, OVER):
+        assert entry.request is not None
+        is_past = entry.request.target == memory.key and entry.request.attempt < memory.attempt
+        if is_past or book.draft.state not in states.get(entry.shown.playbook, OVER):
             _turn_down(entry, Reason.OVER, person)
             continue
-        assert entry.request is not None
         entry.request = approved(entry.request, situation(memory, None), memory.step)
         entry.shown = structs.replace(
             entry.shown,

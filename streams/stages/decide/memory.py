@@ -43,6 +43,7 @@ class DecideMemory(Struct):
     """The whole of it, for one key."""
 
     key: str
+    attempt: int = 0
     clock: float = 0.0
     step: int | None = None
     step_time: float = 0.0

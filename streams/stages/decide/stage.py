@@ -62,6 +62,10 @@ class Decide:
         return not any(entry.trial is not None for book in memory.books.values() for entry in book.entries.values())
 
     def _draft(self, memory: DecideMemory, incident: Incident) -> Iterator[Sent]:
+        if incident.revision:  # a late word on an incident that was told long ago: there is nothing to decide
+            memory.books.pop(incident.id, None)
+            yield Sent("incidents", incident.id, incident)
+            return
         memory.clock = max(memory.clock, incident.updated_time)
         book = memory.books.get(incident.id)
         if book is None:
@@ -72,6 +76,7 @@ class Decide:
 
     def _vitals(self, memory: DecideMemory, vitals: Vitals) -> Iterator[Sent]:
         memory.clock = max(memory.clock, vitals.clock, vitals.time)
+        memory.attempt = max(memory.attempt, vitals.attempt)
         known = {**memory.normal, **vitals.normal}
         memory.normal = {name: level for name, level in known.items() if level is not None}
         if vitals.of != "step":
@@ -86,7 +91,9 @@ class Decide:
 
     def _event(self, memory: DecideMemory, event: Event) -> Iterator[Sent]:
         outcome = _OUTCOMES.get(event.event)
-        if event.event == "control.acknowledged":
+        if event.event == "attempt.started":
+            memory.attempt = max(memory.attempt, event.attempt)
+        elif event.event == "control.acknowledged":
             trials.acknowledged(memory, event)
         elif event.event in ("request.approved", "request.rejected"):
             yield from self._answer(memory, event)

@@ -44,6 +44,11 @@ def is_overtaken(record: Telemetry, before: Attempt) -> bool:
     return before.number == record.attempt and before.alignment.closed == 0
 
 
+def is_new_start(record: Telemetry, attempt: Attempt) -> bool:
+    """Tell whether it is the start of this attempt, of which records came before; it still brings the placement."""
+    return isinstance(record, Event) and record.event == "attempt.started" and attempt.started is None
+
+
 def _told_late(event: Event, before: Attempt) -> Attempt:
     attempt = start(event, before.heritage)
     for name in KEPT:

@@ -29,10 +29,11 @@ from streams.stages.detect import (
     whereabouts,
 )
 from streams.stages.detect.arrival import put_away
-from streams.stages.detect.attempt import begin, is_overtaken, says_it_is_done
+from streams.stages.detect.attempt import begin, is_new_start, is_overtaken, says_it_is_done
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, is_of_the_job, note_moment
 from streams.stages.detect.job_memory import DetectMemory
+from streams.stages.detect.left_over import left_over
 from streams.stages.detect.made_by import signed
 from streams.stages.detect.memory import Attempt, Entities
 from streams.stages.detect.open_steps import OpenStep
@@ -121,9 +122,9 @@ class Detect:
     def _telemetry(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
         attempt = memory.attempt
         if attempt is not None and 0 < record.attempt < attempt.number:
-            memory.counters.late += 1
+            yield from left_over(memory, record)
             return
-        if attempt is None or record.attempt > attempt.number or _is_new_start(record, attempt):
+        if attempt is None or record.attempt > attempt.number or is_new_start(record, attempt):
             attempt = yield from self._next_attempt(memory, record)
         if isinstance(record, Event):
             record = clocks.right_time(record, attempt, memory.clock)
@@ -286,11 +287,6 @@ class Detect:
 
 def _scene(memory: DetectMemory, attempt: Attempt, clock: float) -> Scene:
     return Scene(job=memory.key, cluster=memory.cluster, attempt=attempt, clock=clock)
-
-
-def _is_new_start(record: Telemetry, attempt: Attempt) -> bool:
-    """A start that comes after records of its own attempt still brings the placement."""
-    return isinstance(record, Event) and record.event == "attempt.started" and attempt.started is None
 
 
 def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
