@@ -45,8 +45,17 @@ def is_overtaken(record: Telemetry, before: Attempt) -> bool:
 
 
 def is_new_start(record: Telemetry, attempt: Attempt) -> bool:
-    """Tell whether it is the start of this attempt, of which records came before; it still brings the placement."""
-    return isinstance(record, Event) and record.event == "attempt.started" and attempt.started is None
+    """Tell whether it is the start of this attempt, of which records came before, or comes after its end: once more."""
+    if not isinstance(record, Event) or record.event != "attempt.started":
+        return False
+    return attempt.started is None or (attempt.ended is not None and record.time > attempt.ended)
+
+
+def runs_before(record: Telemetry, before: Attempt | None, again: bool) -> int:
+    """Count the runs that had the number of this one before it: those that ended, and that it has begun anew after."""
+    if before is None or before.number != record.attempt:
+        return 0
+    return before.runs + (again or before.ended is not None)
 
 
 def _told_late(event: Event, before: Attempt) -> Attempt:

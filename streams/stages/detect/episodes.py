@@ -54,10 +54,7 @@ def follow(job: str, cluster: str, attempt: Attempt, alarm: Alarm, found: Found)
             del attempt.active[place]
             yield ended(active, *_last(attempt, alarm, found))
         return
-    if active is None:
-        detection = _raised(job, cluster, attempt.number, alarm, found)
-    else:
-        detection = _revised(active, alarm, found)
+    detection = _raised(job, cluster, attempt, alarm, found) if active is None else _revised(active, alarm, found)
     attempt.active[place] = detection
     yield detection
 
@@ -120,12 +117,13 @@ def _last(attempt: Attempt, alarm: Alarm, found: Found) -> tuple[int | None, flo
     return alarm.index, time_of(attempt.moments, alarm.index, found.time)
 
 
-def _raised(job: str, cluster: str, attempt: int, alarm: Alarm, found: Found) -> Detection:
+def _raised(job: str, cluster: str, attempt: Attempt, alarm: Alarm, found: Found) -> Detection:
     onset = found.again or (found.onset_step if found.stepped else round(found.onset_time, 3))
+    run = (attempt.runs,) if attempt.runs else ()
     return Detection(
-        id=derived_id(job, attempt, found.detector, found.signal, found.subject, alarm.kind, onset),
+        id=derived_id(job, attempt.number, found.detector, found.signal, found.subject, alarm.kind, onset, *run),
         job=job,
-        attempt=attempt,
+        attempt=attempt.number,
         cluster=cluster,
         detector=found.detector,
         signal=found.signal,

@@ -17,7 +17,7 @@ from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
 from streams.stages.detect.node_pace import NodePace
-from streams.stages.detect.open_steps import Alignment, Participants
+from streams.stages.detect.open_steps import Alignment, Participants, Rewound
 
 
 class Seen(Struct):
@@ -244,6 +244,7 @@ class Attempt(Struct):
     """Everything that dies with an attempt.
 
     Attributes:
+        runs: how many of the same number there were before: a run that is started anew should have its own.
         through: Unix seconds at which the trainer said that it is done; None while steps come.
         longest: seconds of the longest pause that ended by itself and that nobody had announced.
         made_up: seconds of the longest standstill that turned out to be none, for its steps came later.
@@ -286,3 +287,5 @@ class Attempt(Struct):
     voices: Voices = field(default_factory=Voices)
     active: dict[str, Detection] = field(default_factory=dict)
     heritage: Heritage | None = None
+    runs: int = 0
+    rewound: Rewound = field(default_factory=Rewound)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from schemas.telemetry import Reading
+from schemas.telemetry import Event, Reading
 
 
 class Seats(Struct):
@@ -89,3 +89,22 @@ class Alignment(Struct):
     closed: int = 0
     stride: int = 1
     expected: int = 0
+
+
+class Rewound(Struct):
+    """Steps that come again though they have been closed, as far as no other has closed since.
+
+    Attributes:
+        closed: how many steps had closed when the first of them came.
+        step: the last of them; `steps`, how many different ones, in order.
+        begun: Unix seconds of the first of them.
+        moved: whether ranks among them have come from another node.
+        start: `attempt.started` with the number that is known, after steps have closed.
+    """
+
+    closed: int = -1
+    step: int = -1
+    steps: int = 0
+    begun: float = 0.0
+    moved: bool = False
+    start: Event | None = None

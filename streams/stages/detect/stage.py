@@ -29,9 +29,10 @@ from streams.stages.detect import (
     whereabouts,
 )
 from streams.stages.detect.arrival import put_away
-from streams.stages.detect.attempt import begin, is_new_start, is_overtaken, says_it_is_done
+from streams.stages.detect.attempt import begin, is_new_start, is_overtaken, runs_before, says_it_is_done
 from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, is_of_the_job, note_moment
+from streams.stages.detect.freezing import freeze
 from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.left_over import left_over
 from streams.stages.detect.made_by import signed
@@ -39,13 +40,12 @@ from streams.stages.detect.memory import Attempt, Entities
 from streams.stages.detect.open_steps import OpenStep
 from streams.stages.detect.participants import enrol_frame
 from streams.stages.detect.repeats import is_repeated
+from streams.stages.detect.rewound import begun_anew, is_own_word
 from streams.stages.detect.signs import watch as signs
 from streams.stages.detect.signs.collective_timeout import SETTLES_SECONDS
 from streams.stages.detect.signs.sign import Scene
 from streams.stages.stage import Sent
 
-_TEACH = ("silence", "trend", "exposure")
-"""Detectors whose findings do not keep levels from being learned."""
 FORGOTTEN_SECONDS = 7 * 86400.0
 """Silence after which a job that has come to rest is no longer remembered."""
 
@@ -126,6 +126,10 @@ class Detect:
             return
         if attempt is None or record.attempt > attempt.number or is_new_start(record, attempt):
             attempt = yield from self._next_attempt(memory, record)
+        elif (start := begun_anew(attempt, record)) is not None:
+            attempt = yield from self._next_attempt(memory, start, again=True)
+            if is_own_word(start):
+                yield from self._pass_on(memory, attempt, start)
         if isinstance(record, Event):
             record = clocks.right_time(record, attempt, memory.clock)
             yield from self._event(memory, attempt, record)
@@ -134,17 +138,24 @@ class Detect:
         yield from self._advance(memory, attempt)
         yield from self._tell(memory, signs.time(memory.signs, _scene(memory, attempt, memory.clock)))
         if isinstance(record, Event):
-            yield Sent("events", memory.key, record)
-            yield from self._tell(memory, signs.event(memory.signs, _scene(memory, attempt, memory.clock), record))
-            yield from fleet.report(memory.fleet, memory.key, attempt, record)
+            yield from self._pass_on(memory, attempt, record)
 
-    def _next_attempt(self, memory: DetectMemory, record: Telemetry) -> Generator[Sent, None, Attempt]:
-        """End the attempt before, and begin the one this record belongs to."""
+    def _pass_on(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
+        yield Sent("events", memory.key, event)
+        yield from self._tell(memory, signs.event(memory.signs, _scene(memory, attempt, memory.clock), event))
+        yield from fleet.report(memory.fleet, memory.key, attempt, event)
+
+    def _next_attempt(
+        self, memory: DetectMemory, record: Telemetry, again: bool = False
+    ) -> Generator[Sent, None, Attempt]:
+        """End the attempt before, and begin the one this record belongs to; `again` where it has the same number."""
         before = memory.attempt
+        runs = runs_before(record, before, again)
         if before is not None and not is_overtaken(record, before):
             yield from self._end(memory, before, record.time)
-        memory.attempt = begin(record, before)
-        return memory.attempt
+        memory.attempt = after = begin(record, before)
+        after.runs = runs
+        return after
 
     def _end(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:
         if attempt.ended is not None:
@@ -243,7 +254,7 @@ class Detect:
         if announced.stage_begins(attempt, closed.step):
             series.forget(attempt.series)
             yield from self._tell(memory, end_all(attempt, closed.step, closed.time, is_of_the_job))
-        _freeze(memory, attempt)
+        freeze(memory, attempt)
         for watch in (partial(series.watch, borne=self.borne), peers.watch, mixture.watch):
             yield from self._follow(memory, attempt, watch(attempt, closed, bool(phase)))
         phases.step_closed(attempt.phases, closed.time)
@@ -287,10 +298,3 @@ class Detect:
 
 def _scene(memory: DetectMemory, attempt: Attempt, clock: float) -> Scene:
     return Scene(job=memory.key, cluster=memory.cluster, attempt=attempt, clock=clock)
-
-
-def _freeze(memory: DetectMemory, attempt: Attempt) -> None:
-    """Nothing is learned while anything is wrong."""
-    frozen = any(detection.detector not in _TEACH for detection in attempt.active.values())
-    series.freeze(attempt.series, frozen)
-    learned.freeze(memory.samples, frozen)
