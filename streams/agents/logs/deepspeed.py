@@ -9,10 +9,15 @@ from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
 
 _TIMER = re.compile(
-    r"(?:global_step=|\] {1,40}\d{1,15}/)(\d{1,15}), RunningAvgSamplesPerSec=([^,]+)(?:, CurrSamplesPerSec=([^,\s]+))?"
+    r"(?:global_step=|\] {1,40}\d{1,15}/)(\d{1,15}), (?:RunningAvg)?SamplesPerSec=([^,]+)"
+    r"(?:, CurrSamplesPerSec=([^,\s]+))?"
 )
 _LOG = re.compile(r"step=(\d+), skipped=(\d+), lr=\[([^,\]]*)")
-_OVERFLOW = re.compile(r"OVERFLOW!.{0,200}?Attempted loss scale: ([\d.e+]+), (?:reducing to ([\d.e+]+)|but hysteresis)")
+_PIPELINE = re.compile(r"steps: (\d{1,15}) loss: (\S+) iter time \(s\): ([\d.]{1,20}) samples/sec: ([\d.]{1,20})")
+_OVERFLOW = re.compile(
+    r"(?:OVERFLOW!|Overflow detected\.).{0,200}?Attempted loss scale: "
+    r"([\d.e+]+), (?:reducing to ([\d.e+]+)|but hysteresis)"
+)
 _FLUSHES = re.compile(r"(\d{1,15}) pytorch allocator cache flushes since last step")
 _SAVE = re.compile(r"Checkpoint (?:global_step)?(\d+) is about to be saved|Saving model checkpoint: ")
 
@@ -20,7 +25,15 @@ _SAVE = re.compile(r"Checkpoint (?:global_step)?(\d+) is about to be saved|Savin
 class DeepSpeed:
     """Reads its lines; those without a step of their own speak of the last step printed."""
 
-    needles = ("SamplesPerSec=", "OVERFLOW!", "kipped=", "ytorch allocator cache", "Checkpoint global")
+    needles = (
+        "SamplesPerSec=",
+        "OVERFLOW!",
+        "Overflow detected. Skip",
+        "(s): ",
+        "kipped=",
+        "ytorch allocator cache",
+        "Checkpoint global",
+    )
 
     def __init__(self) -> None:
         self._steps, self._logs = Steps(), Steps()
@@ -37,6 +50,8 @@ class DeepSpeed:
         if found := _OVERFLOW.search(text):
             scale = number(found[2] or found[1])
             return [LoggedStep(step=self._last, values={"skipped": 1.0, "loss_scale": scale}, time=line.time)]
+        if found := _PIPELINE.search(text):
+            return [self._pipeline(found, line)]
         if found := _FLUSHES.search(text):
             return [LoggedStep(step=self._last, values={"allocator_flushes": float(found[1])}, time=line.time)]
         if found := _SAVE.search(text):
@@ -50,6 +65,15 @@ class DeepSpeed:
         if found[3]:
             values["samples_per_second"] = number(found[3])
         return self._steps.step(self._last, values, line.time)
+
+    def _pipeline(self, found: re.Match[str], line: Line) -> LoggedStep:
+        self._last = int(found[1])
+        values: dict[str, Reading] = {
+            "loss": number(found[2]),
+            "step_seconds": float(found[3]),
+            "samples_per_second": float(found[4]),
+        }
+        return self._steps.step(self._last, values, line.time, mean=True)
 
     def _log(self, found: re.Match[str], line: Line) -> LoggedStep:
         """The count of skipped steps grows; a flag is raised where it grew since the line before."""

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line
 
-_ERROR = re.compile(r"(?:^|[\]:)|] ?| F )((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit)): (.+)$")
+_ERROR = re.compile(
+    r"(?:^|[\]:)|] ?| F )((?:(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit))|Exception): (.+)$"
+)
+_NO_TRACEBACK = re.compile(r"(?i)\b(?:warn|info|debug|notice|retry|ignor|lustreerror)|(?:[a-z&]{2,}[ ,:]+){5}")
+"""What a line has before or in an error that is told by somebody who goes on: a level below an error, or a sentence."""
 _LONGEST = 500
 
 
@@ -18,7 +22,7 @@ class Errors:
     def read(self, line: Line) -> Sequence[Finding] | None:
         """Read one line; words of an error in the middle of a sentence are none."""
         found = _ERROR.search(line.text)
-        if found is None:
+        if found is None or _NO_TRACEBACK.search(line.text, 0, found.end(1)):
             return []
         error = f"{found[1]}: {found[2]}"[:_LONGEST]
         data = {"rank": line.rank, "error": error}

@@ -17,7 +17,8 @@ from schemas.telemetry import Tick
 from streams.agents.finding import Finding, Happening, LoggedStep, Sample
 from streams.agents.logs.reader import LONGEST, LogReader
 from streams.agents.stamp import Stamp
-from tests.agents.logs.table import TABLE, Says
+from tests.agents.logs.lines import LINES
+from tests.agents.logs.table import Says
 
 ARRIVED = 1_780_000_000.0
 SHARED = Path(os.environ.get("TRAINMASTER_SHARED", Path(__file__).parents[4] / "shared")) / "cases"
@@ -58,10 +59,10 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", LINES)
 def test_every_line_says_what_it_says(name: str) -> None:
     """A line of the table becomes its records, whole and cut into single bytes."""
-    text, wanted = TABLE[name]
+    text, wanted = LINES[name]
     check(said(read(text.encode())), wanted)
     check(said(read(text.encode(), cut=1)), wanted)
 
@@ -97,14 +98,14 @@ def test_a_stretch_says_what_its_lines_say(name: str, odd: str) -> None:
 
 PREFIXES = ("[default7]:", "[rank0]:", "retraining/0 [default0]:", "(task, pid=6678) ", "0: ", "trainer-1 | ",
             "2026-03-04T10:00:00.123456789Z stdout F ", "Mar  4 10:00:00 n05 trainer[77]: ")  # fmt: skip
-ONE_LINERS = [name for name, (text, _) in TABLE.items() if "\n" not in text and "\r" not in text]
+ONE_LINERS = [name for name, (text, _) in LINES.items() if "\n" not in text and "\r" not in text]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_prefixes_change_nothing(prefix: str) -> None:
     """What a launcher or collector prints before a line is passed over; a rank in it may become the line's."""
     for name in ONE_LINERS:
-        text, wanted = TABLE[name]
+        text, wanted = LINES[name]
         check(said(read(f"{prefix}{text}\n".encode())), wanted)
 
 
@@ -158,8 +159,8 @@ def test_collectives_of_the_inspector_are_means_by_rank() -> None:
     assert sample.values["nccl_bus_bytes_per_second"] == pytest.approx([150e9, 40e9])
 
 
-FRAGMENTS = st.sampled_from(sorted({part for text, _ in TABLE.values() for part in text.split(" ")}))
-LINES = st.sampled_from([text for text, _ in TABLE.values()])
+FRAGMENTS = st.sampled_from(sorted({part for text, _ in LINES.values() for part in text.split(" ")}))
+TEXTS = st.sampled_from([text for text, _ in LINES.values()])
 
 
 @st.composite
@@ -167,7 +168,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     """Draw a log of known lines, pieces of them in any order, cut and glued, and bytes that mean nothing."""
     pieces: list[bytes] = []
     for _ in range(draw(st.integers(1, 8))):
-        line = draw(LINES).encode()
+        line = draw(TEXTS).encode()
         begin, end = sorted((draw(st.integers(0, len(line))), draw(st.integers(0, len(line)))))
         mixed = " ".join(draw(st.lists(FRAGMENTS, max_size=12))).encode()
         pieces.append(draw(st.sampled_from([line, line[begin:end], mixed, draw(st.binary(max_size=40))])))
