@@ -7,12 +7,13 @@ from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line
 
 _MODULE = re.compile(
-    r"mlx5_core ([0-9a-f:.]+): Port module event(?:\[\w+\])?: module \d+, (Cable (?:error|unplugged).*)"
+    r"mlx5_core ([0-9a-f:.]+): Port module event(?:\[\w+\])?: module \d+, (?:Cable (?:error|unplugged)|High Temp)"
 )
 _LINK = re.compile(r"mlx5_core ([0-9a-f:.]+)(?: (\S+))?: Link (down|up)\b")
 _NIC = re.compile(r"\w+ ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f.]+) (\S+): NIC Link is (Down|Up)")
 _FAULT = re.compile(
-    r"mlx5_core ([0-9a-f:.]+)(?: (\S+))?: .{0,80}?(?:TX timeout detected|health compromised|firmware internal error)"
+    r"mlx5_core ([0-9a-f:.]+)(?: (\S+))?: .{0,80}?(?:TX timeout detected|health compromised|firmware internal error"
+    r"|health recovery failed|timeout\. Will cause a leak|nsufficient power)"
 )
 _QUEUE = re.compile(r"NETDEV WATCHDOG: (\S+) \((\S+?)\): transmit queue \d+ timed out")
 
@@ -20,7 +21,7 @@ _QUEUE = re.compile(r"NETDEV WATCHDOG: (\S+) \((\S+?)\): transmit queue \d+ time
 class Adapters:
     """Reads what drivers say of links and of faults of an adapter itself."""
 
-    needles = ("x5_core 0", "x5_core 1", "NIC Link is", "NETDEV WATCHDOG")
+    needles = ("x5_core ", "NIC Link is", "NETDEV WATCHDOG")
 
     def read(self, line: Line) -> Sequence[Finding] | None:
         """Read one line."""

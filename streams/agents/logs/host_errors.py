@@ -19,7 +19,7 @@ class _Kind(Struct, frozen=True):
 
 
 _KINDS = (
-    _Kind("memory error", re.compile(r"EDAC (?:\w+ )?MC\d+: \d+ UE .{0,200}? on (?:any memory|(\S+))")),
+    _Kind("memory error", re.compile(r"EDAC (?:\w+ )?MC\d+: \d+ UE (?:.{0,200}? )?on (?:any memory|(\S+))")),
     _Kind("memory error", re.compile(r"Memory failure: 0x[0-9a-f]+: Killing |Uncorrected hardware memory error")),
     _Kind("machine check", re.compile(r"mce: \[Hardware Error\]: CPU \d+: Machine Check Exception")),
     _Kind("hardware error", re.compile(r"\[Hardware Error\]: event severity: (?:recoverable|fatal)")),

@@ -51,7 +51,7 @@ _SIGNALS = {
 Column = tuple[int, str, str, float]
 """Which part of a line, how it begins, the signal it gives, and the factor to the signal's unit."""
 _PLAIN = re.compile(
-    r"(?: |\[(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d)\] )iteration +(\d{1,15})/ *\d{1,15} \|([^\n]{0,4000}\|)\n"
+    r"(?: |\[(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,9})?\] )iteration +(\d{1,15})/ *\d{1,15} \|([^\n]{0,4000}\|)\n"
 )
 """A whole line; one with any of the others in it may hold a second message."""
 _FOREIGN = ("[", "{", "NVRM", "Watchdog")
@@ -102,8 +102,10 @@ class Megatron:
         """Read whole iterations that have the fields of the one before, all of them plain numbers."""
         made: list[Finding] = []
         while found := _PLAIN.match(text, place):
-            day, clock, step, fields = found.groups()
+            day, clock, part, step, fields = found.groups()
             time = second(f"{day}T{clock}", zone) if day else None
+            if part and time is not None:
+                time += float(f"0{part}")
             foreign = any(word in fields for word in _FOREIGN)
             values = None if foreign else self._plain(fields.split("|"))
             if values is None or (day and time is None):

@@ -19,6 +19,7 @@ _STATUS = re.compile(
     r"|failure detected by watchdog at work sequence id): (?P<seq>\d+)"
     r".*?last enqueued (?:NCCL )?work: (?P<enqueued>-?\d+), last completed (?:NCCL )?work: (?P<completed>-?\d+)"
 )
+_DIED = re.compile(r"watchdog thread terminated with exception: (?!\[Rank )(\S.{0,500})")
 _STUCK = re.compile(r"Rank (\d+)\] ProcessGroupNCCL's watchdog got stuck for (\d+) seconds")
 _KNOWN = ("Some NCCL operations have failed", "To avoid data inconsistency", "ProcessGroupNCCL", "HeartbeatMonitor")
 _LARGEST_SIZE = 1 << 53
@@ -49,6 +50,9 @@ class Nccl:
             return self._timeout(found, line)
         if found := _STATUS.search(line.text):
             return self._status(found, line)
+        if found := _DIED.search(line.text):
+            data = {"rank": line.rank, "error": found[1].strip()}
+            return [Happening(event="rank.error", data=data, text=line.text.strip(), time=line.time)]
         if found := _STUCK.search(line.text):
             data = {"level": "error", "rank": int(found[1]), "seconds": int(found[2]), "what": "watchdog stuck"}
             return [Happening(event="log.line", data=data, text=line.text.strip(), time=line.time)]

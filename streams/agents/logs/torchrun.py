@@ -15,7 +15,9 @@ _EXIT = re.compile(r"failed \(exitcode: (-?\d+)\) local_rank: (\d+) \(pid: (\d+)
 _RENDEZVOUS = re.compile(r"(Timeout \d+s to complete rendezvous)|(RendezvousTimeoutError)")
 _PULSE = re.compile(r"PULSE: (\S+) is (\w+)")
 _ALERT = re.compile(r"\*\*\*ALERT: (\S+) is not RUNNING or SCHEDULED")
-_CANCELLED = re.compile(r"\*\*\* (?:JOB|STEP) (\S+) ON \S+ CANCELLED AT (?:\S+)(?: DUE TO ([A-Z ]{1,40}?))? \*\*\*")
+_CANCELLED = re.compile(
+    r"\*\*\* (?:JOB|STEP) (\S+) ON \S+ CANCELLED AT (?:\S+)(?: DUE TO ([A-Z ]{1,40}?)(?:, [A-Z ]{1,60})?)? \*\*\*"
+)
 _FIELD = re.compile(r"\b(time|host|rank|exitcode|error_file|traceback) *: (.*)")
 _ENTRY = re.compile(r"\[\d{1,7}\]:\s*$")
 _INSIDE = re.compile(r"^\s|[\]:|)F] {2}|-----|<NO_OTHER_FAILURES>")

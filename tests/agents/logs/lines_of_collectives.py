@@ -64,6 +64,32 @@ COLLECTIVES: dict[str, tuple[str, Says]] = {
         " got stuck for 480 seconds without making progress in monitoring enqueued collectives.",
         [("log.line", {"rank": 5, "seconds": 480})],
     ),
+    "watchdog, an error of the device": (
+        "[rank2]:[E1103 07:34:57.462 ProcessGroupNCCL.cpp:1595] [PG ID 0 PG GUID 0(default_pg) Rank 2] Process group watchdog"
+        " thread terminated with exception: CUDA error: an illegal memory access was encountered\n"
+        "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be wrong.",
+        [("rank.error", {"rank": 2, "error": "CUDA error: an illegal memory access was encountered"})],
+    ),
+    "watchdog, three times with a stack between": (
+        "[rank4]:[E ProcessGroupNCCL.cpp:523] [Rank 4] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=21,"
+        " OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600410 milliseconds before timing out.\n"
+        "[rank4]:[E ProcessGroupNCCL.cpp:543] To avoid data inconsistency, we are taking the entire process down.\n"
+        "[rank4]:[E ProcessGroupNCCL.cpp:1182] [Rank 4] NCCL watchdog thread terminated with exception: [Rank 4] Watchdog caught"
+        " collective operation timeout: WorkNCCL(SeqNum=21, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for"
+        " 600410 milliseconds before timing out.\nException raised from checkTimeout at ProcessGroupNCCL.cpp:525 (most recent"
+        " call first):\nterminate called after throwing an instance of 'c10::DistBackendError'",
+        [("nccl.timeout", {"rank": 4, "seq": 21, "numel_in": 1})],
+    ),
+    "nccl, what is no error": (
+        "[rank0]:[W1103 07:34:57.4 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been destroyed before we"
+        " destruct ProcessGroupNCCL.\nn01:1:2 [0] NCCL INFO comm 0x7f2 rank 4 nranks 8 cudaDev 4 busId b3000 - Abort COMPLETE",
+        [],
+    ),
+    "a store nobody answers at": (
+        "[rank1]: torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 14/16 clients joined.\n"
+        "[W socket.cpp:663] [c10d] The client socket has failed to connect to [n05]:29500 (errno: 111 - Connection refused).",
+        [("rank.error", {"rank": 1})],
+    ),
     "nccl, an error that a rank raises": (
         "[rank3]: torch.distributed.DistBackendError: NCCL error in: /src/c10d/ProcessGroupNCCL.cpp:3763, remote process exited"
         " or there was a network error, NCCL version 2.28.8",

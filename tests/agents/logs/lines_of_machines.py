@@ -91,6 +91,11 @@ MACHINES: dict[str, tuple[str, Says]] = {
          ("scheduler.status", {"state": "cancelled", "reason": "preemption", "name": "4714.0"}),
          ("scheduler.status", {"state": "cancelled", "reason": "", "name": "4715"})],
     ),
+    "slurm, a node that failed": (
+        "slurmstepd: error: *** JOB 4716 ON n08 CANCELLED AT 2026-03-04T10:00:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR"
+        " DETAILS ***\nsrun: error: n05: task 3: Killed\nsrun: Terminating StepId=4711.0",
+        [("scheduler.status", {"state": "cancelled", "name": "4716", "reason": "node failure"})],
+    ),
     "blocked, a kernel's own task": (
         "INFO: task kworker/u257:3+nfsiod:3022 blocked for more than 241 seconds.",
         [("log.line", {"pid": 3022, "process": "kworker/u257:3+nfsiod"})],
@@ -137,8 +142,10 @@ MACHINES: dict[str, tuple[str, Says]] = {
     "memory modules": (
         "[11189.9] EDAC MC3: 1 UE memory read error on CPU_SrcID#1_MC#1_Chan#2_DIMM#0 (channel:2 slot:0 page:0xb757 rank:0)\n"
         "EDAC MC1: 262 CE memory read error on CPU_SrcID#0_Ha#0_Chan#1_DIMM#0 (channel:1 slot:0 page:0x2031c14)\n"
+        "EDAC MC0: 1 UE on mc#0csrow#1channel#2 (csrow:1 channel:2 page:0x1 offset:0x40 grain:64 )\n"
         "EDAC MC: Ver: 3.0.0\nEDAC sbridge MC1: HANDLING MCE MEMORY ERROR",
-        [("log.line", {"level": "error", "device": "CPU_SrcID#1_MC#1_Chan#2_DIMM#0"})],
+        [("log.line", {"level": "error", "device": "CPU_SrcID#1_MC#1_Chan#2_DIMM#0"}),
+         ("log.line", {"level": "error", "device": "mc#0csrow#1channel#2"})],
     ),
     "machine checks": (
         "mce: [Hardware Error]: CPU 12: Machine Check Exception: 5 Bank 3: be00000000800400\n"
@@ -162,6 +169,26 @@ MACHINES: dict[str, tuple[str, Says]] = {
         "[1.2] mce: CPU4: Package temperature above threshold, cpu clock throttled (total events = 1)\n"
         "[1.3] mce: CPU4: Package temperature/speed normal",
         [("log.line", {"level": "warning"}), ("log.line", {"level": "warning"}), ("log.line", {"level": "info"})],
+    ),
+    "adapters, their firmware": (
+        "mlx5_core 0000:5e:00.0: mlx5_health_try_recover:371:(pid 1): health recovery failed\n"
+        "mlx5_core 36fd:00:02.0: wait_func:1137:(pid 99): 2ERR_QP(0x507) timeout. Will cause a leak of a command resource\n"
+        "mlx5_core 0000:5e:00.0: print_health_info:381:(pid 0): synd 0x1: firmware internal error\n"
+        "mlx5_core 0000:5e:00.1: Port module event: module 1, High Temperature\n"
+        "mlx5_core 0000:5e:00.0: E-Switch: Disable: mode(LEGACY), nvfs(0)",
+        [("log.line", {"level": "error", "device": "0000:5e:00.0"}), ("log.line", {"level": "error"}),
+         ("log.line", {"level": "error"}), ("log.line", {"level": "error", "device": "0000:5e:00.1"})],
+    ),
+    "xid, printed with levels": (
+        "kern  :err   : [Wed Mar  4 03:12:01 2026] NVRM: Xid (PCI:0000:65:00): 48, pid=1, name=p, DBE (double bit error)\n"
+        "<4>[ 1843.308145] NVRM: Xid (PCI:0000:b9:00): 74, pid=2, name=q, NVLink: fatal error detected on link 2(0x10000, 0x0)\n"
+        "2026-03-04T10:00:00.123456+00:00 n17 kernel: NVRM: Xid (PCI:0000:3f:00): 95, pid=3100, name=python, Uncontained: LTC TAG",
+        [("xid", {"code": 48, "pid": 1}), ("xid", {"code": 74, "process": "q"}), ("xid", {"code": 95})],
+    ),
+    "driver, lines beside the errors": (
+        "NVRM: nvGpuOpsReportFatalError: uvm encountered global fatal error 0x60, requiring os reboot to recover.\n"
+        "NVRM: rm_init_adapter failed, device minor number 3\nNVRM: GPU 0000:3f:00.0: RmInitAdapter failed! (0x26:0x56:1474)",
+        [],
     ),
     "adapters": (
         "mlx5_core 0000:a3:00.0: Port module event[error]: module 0, Cable error, Bus stuck(I2C or data shorted)\n"
