@@ -10,7 +10,7 @@ _MODULE = re.compile(
     r"mlx5_core ([0-9a-f:.]+): Port module event(?:\[\w+\])?: module \d+, (?:Cable (?:error|unplugged)|High Temp)"
 )
 _LINK = re.compile(r"mlx5_core ([0-9a-f:.]+)(?: (\S+))?: Link (down|up)\b")
-_NIC = re.compile(r"\w+ ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f.]+) (\S+): NIC Link is (Down|Up)")
+_NIC = re.compile(r"([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f.]{1,6}) (\S{1,40}): NIC Link is (Down|Up)")
 _FAULT = re.compile(
     r"mlx5_core ([0-9a-f:.]+)(?: (\S+))?: .{0,80}?(?:TX timeout detected|health compromised|firmware internal error"
     r"|health recovery failed|timeout\. Will cause a leak|nsufficient power)"

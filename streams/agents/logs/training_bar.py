@@ -4,7 +4,7 @@ import re
 
 _BAR = re.compile(r"(?:^|\D)\d{1,3}%\|?.{0,400}?(\d{1,12})/(\d{1,12}) \[")
 _DESCRIBED = re.compile(r"[A-Za-z][\w ()=./-]{0,80}:$")
-_HOST = re.compile(r"\S*\d\S*:")
+_HOST = re.compile(r"\S{0,40}\d\S{0,40}:")
 """A launcher's prefix: one word with a number in it."""
 _LOOK_BEFORE = 90
 _MOST_BARS = 16
