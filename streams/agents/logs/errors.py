@@ -9,8 +9,10 @@ from streams.agents.logs.line import Line
 _ERROR = re.compile(
     r"(?:^|[\]:)|] ?| F )((?:(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit))|Exception): (.+)$"
 )
-_NO_TRACEBACK = re.compile(r"(?i)\b(?:warn|info|debug|notice|retry|ignor|lustreerror)|(?:\b[a-z&]{2,30}[ ,:]{1,3}){5}")
-"""What a line has before or in an error that is told by somebody who goes on: a level below an error, or a sentence."""
+_NO_TRACEBACK = re.compile(
+    r"(?i)\b(?:warn|info|debug|notice|retry|ignor|lustreerror)|[\"'#<]|//|(?:\b[a-z&]{2,30}[ ,:]{1,3}){5}"
+)
+"""What stands before or in an error of somebody who goes on: a level below an error, a quotation, or a sentence."""
 _LONGEST = 500
 
 

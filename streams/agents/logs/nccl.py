@@ -21,6 +21,8 @@ _STATUS = re.compile(
 )
 _DIED = re.compile(r"watchdog thread terminated with exception: (?!\[Rank )(\S.{0,500})")
 _STUCK = re.compile(r"Rank (\d+)\] ProcessGroupNCCL's watchdog got stuck for (\d+) seconds")
+_GLOBAL = re.compile(r"\[rank(\d{1,7})\]:\[[EWIF]")
+"""The rank in the whole job, which versions from 2.2 on print first; what follows `Rank` counts within its group."""
 _KNOWN = ("Some NCCL operations have failed", "To avoid data inconsistency", "ProcessGroupNCCL", "HeartbeatMonitor")
 _LARGEST_SIZE = 1 << 53
 """Elements; several collectives in one have no size, and print the largest number there is."""
@@ -40,9 +42,9 @@ class Nccl:
     )
 
     def __init__(self) -> None:
-        self._open: dict[int, Happening] = {}
-        self._told: dict[int, tuple[object, ...]] = {}
-        self._status_told: dict[int, tuple[object, ...]] = {}
+        self._open: dict[int | None, Happening] = {}
+        self._told: dict[int | None, tuple[object, ...]] = {}
+        self._status_told: dict[int | None, tuple[object, ...]] = {}
 
     def read(self, line: Line) -> Sequence[Finding] | None:
         """Read one line."""
@@ -51,10 +53,10 @@ class Nccl:
         if found := _STATUS.search(line.text):
             return self._status(found, line)
         if found := _DIED.search(line.text):
-            data = {"rank": line.rank, "error": found[1].strip()}
+            data = {"rank": _rank(line, line.rank), "error": found[1].strip()}
             return [Happening(event="rank.error", data=data, text=line.text.strip(), time=line.time)]
         if found := _STUCK.search(line.text):
-            data = {"level": "error", "rank": int(found[1]), "seconds": int(found[2]), "what": "watchdog stuck"}
+            data = {"level": "error", "rank": _rank(line, found[1]), "seconds": int(found[2]), "what": "watchdog stuck"}
             return [Happening(event="log.line", data=data, text=line.text.strip(), time=line.time)]
         if "NCCL WARN" in line.text:
             return network(line)
@@ -67,7 +69,7 @@ class Nccl:
 
     def _timeout(self, found: re.Match[str], line: Line) -> Sequence[Finding]:
         """Take a time-out; the thread that dies of it, and the process, print it again."""
-        rank = int(found[1])
+        rank = _rank(line, found[1]) if found[4] else int(found[1])
         if self._told.get(rank) == found.groups():
             return []
         self._told[rank] = found.groups()
@@ -83,7 +85,7 @@ class Nccl:
 
     def _status(self, found: re.Match[str], line: Line) -> Sequence[Finding]:
         """Take a status; one version prints the same in two spellings."""
-        rank, seq = int(found["rank"]), int(found["seq"])
+        rank, seq = _rank(line, found["rank"]), int(found["seq"])
         status = {
             "group": found["guid"] or found["id"],
             "last_enqueued": int(found["enqueued"]),
@@ -100,3 +102,9 @@ class Nccl:
         return [
             Happening(event="nccl.timeout", data={**opened.data, **status}, text=opened.text, time=opened.time),
         ]
+
+
+def _rank(line: Line, named: str | int | None) -> int | None:
+    """Give the rank in the whole job, else the one that is named."""
+    found = _GLOBAL.search(line.text, 0, 400)
+    return int(found[1]) if found else None if named is None else int(named)

@@ -45,7 +45,16 @@ COLLECTIVES: dict[str, tuple[str, Says]] = {
     "watchdog, a mesh": (
         "[rank9]:[E909 09:55:46.9 ProcessGroupNCCL.cpp:2268] [PG ID 3 PG GUID 17(mesh_dp_shard_cp) Rank 1]  failure detected by"
         " watchdog at work sequence id: 41 PG status: last enqueued work: 45, last completed work: 40",
-        [("nccl.timeout", {"group": "17(mesh_dp_shard_cp)", "seq": 41})],
+        [("nccl.timeout", {"group": "17(mesh_dp_shard_cp)", "seq": 41, "rank": 9})],
+    ),
+    "watchdog, ranks that count within a group": (
+        "[rank12]:[E909 09:55:46.9 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout:"
+        " WorkNCCL(SeqNum=41, OpType=ALLGATHER, NumelIn=8, NumelOut=16, Timeout(ms)=600000) ran for 600020 milliseconds before"
+        " timing out.\n[rank8]:[E909 09:55:46.9 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation"
+        " timeout: WorkNCCL(SeqNum=41, OpType=ALLGATHER, NumelIn=8, NumelOut=16, Timeout(ms)=600000) ran for 600020 milliseconds"
+        " before timing out.\n[rank12]:[E909 09:55:46.9 ProcessGroupNCCL.cpp:1785] [PG ID 3 PG GUID 9 Rank 0] Exception (either"
+        " an error or timeout) detected by watchdog at work: 41, last enqueued NCCL work: 45, last completed NCCL work: 40.",
+        [("nccl.timeout", {"rank": 12, "seq": 41, "group": "9"}), ("nccl.timeout", {"rank": 8, "seq": 41, "group": None})],
     ),
     "watchdog, what follows": (
         "[rank7]:[E626 16:48:25.4 ProcessGroupNCCL.cpp:1533] [PG ID 0 PG GUID 0(default_pg) Rank 7] ProcessGroupNCCL preparing"

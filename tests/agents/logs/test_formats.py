@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import os
+import time
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,15 @@ from hypothesis import strategies as st
 from schemas.codec import decode, encode
 from schemas.telemetry import Tick
 from streams.agents.finding import Finding, Happening, LoggedStep, Sample
+from streams.agents.logs.catalogue import FORMATS
 from streams.agents.logs.reader import LONGEST, LogReader
 from streams.agents.stamp import Stamp
 from tests.agents.logs.lines import LINES
 from tests.agents.logs.table import Says
 
 ARRIVED = 1_780_000_000.0
+SLOWEST_SECONDS = 6.0
+"""Of processor time for some 300 lines of 16,384 characters; one expression that goes astray takes as long for one."""
 SHARED = Path(os.environ.get("TRAINMASTER_SHARED", Path(__file__).parents[4] / "shared")) / "cases"
 
 
@@ -204,6 +208,17 @@ def test_a_line_without_end_is_cut_off(cut: int) -> None:
     ]
     assert [step.step for step in steps] == [7, 7]
     assert len(read(first + beyond + beyond + first + b"\n", cut)) == 2
+
+
+@pytest.mark.parametrize("filling", ["a", "_a", "a ", "aa, ", "1", ": ", "=", "Aa1."])
+def test_long_lines_are_read_quickly(filling: str) -> None:
+    """No line, whatever it begins with and however long, keeps the reader busy."""
+    needles = {needle for make in FORMATS for needle in make().needles}
+    begin = time.process_time()
+    for needle in sorted(needles):
+        line = needle + filling * (LONGEST // len(filling))
+        read(f"{line}\n{line} {needle}\n".encode())
+    assert time.process_time() - begin < SLOWEST_SECONDS
 
 
 @pytest.mark.recorded
