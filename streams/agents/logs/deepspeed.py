@@ -12,13 +12,14 @@ _TIMER = re.compile(
     r"(?:global_step=|\] {1,40}\d{1,15}/)(\d{1,15}), (?:RunningAvg)?SamplesPerSec=([^,]+)"
     r"(?:, CurrSamplesPerSec=([^,\s]+))?"
 )
-_LOG = re.compile(r"step=(\d+), skipped=(\d+), lr=\[([^,\]]*)")
+_LOG = re.compile(r"step=(\d+), skipped=(\d+), lr=\[(?:np\.float\d\d\()?([^,\])]*)")
 _PIPELINE = re.compile(r"steps: (\d{1,15}) loss: (\S+) iter time \(s\): ([\d.]{1,20}) samples/sec: ([\d.]{1,20})")
 _OVERFLOW = re.compile(
     r"(?:OVERFLOW!|Overflow detected\.).{0,200}?Attempted loss scale: "
     r"([\d.e+]+), (?:reducing to ([\d.e+]+)|but hysteresis)"
 )
 _FLUSHES = re.compile(r"(\d{1,15}) pytorch allocator cache flushes since last step")
+_SAVED = re.compile(r"Checkpoint (?:global_step)?(\d+) is ready now")
 _SAVE = re.compile(r"Checkpoint (?:global_step)?(\d+) is about to be saved|Saving model checkpoint: ")
 
 
@@ -38,6 +39,7 @@ class DeepSpeed:
     def __init__(self) -> None:
         self._steps, self._logs = Steps(), Steps()
         self._skipped = 0.0
+        self._saving: tuple[int, float] | None = None
         self._last = 0
 
     def read(self, line: Line) -> Sequence[Finding] | None:
@@ -54,8 +56,11 @@ class DeepSpeed:
             return [self._pipeline(found, line)]
         if found := _FLUSHES.search(text):
             return [LoggedStep(step=self._last, values={"allocator_flushes": float(found[1])}, time=line.time)]
+        if found := _SAVED.search(text):
+            return self._saved(int(found[1]), line)
         if found := _SAVE.search(text):
             step = int(found[1]) if found[1] else self._last
+            self._saving = (step, line.moment)
             return [Happening(event="checkpoint.begin", data={"step": step}, text=text, time=line.time)]
         return None if "SamplesPerSec=" in text or "OVERFLOW!" in text else []
 
@@ -65,6 +70,16 @@ class DeepSpeed:
         if found[3]:
             values["samples_per_second"] = number(found[3])
         return self._steps.step(self._last, values, line.time)
+
+    def _saved(self, step: int, line: Line) -> Sequence[Finding]:
+        """Take the end of a save, which every rank prints: the first one counts."""
+        begun, self._saving = self._saving, None
+        if begun is None or begun[0] != step:
+            return []
+        data: dict[str, int | float] = {"step": step}
+        if (spent := line.moment - begun[1]) > 0:
+            data["seconds"] = data["pause_seconds"] = round(spent, 3)
+        return [Happening(event="checkpoint.end", data=data, time=line.time)]
 
     def _pipeline(self, found: re.Match[str], line: Line) -> LoggedStep:
         self._last = int(found[1])
@@ -79,5 +94,7 @@ class DeepSpeed:
         """The count of skipped steps grows; a flag is raised where it grew since the line before."""
         self._last, skipped = int(found[1]), float(found[2])
         grew, self._skipped = skipped > self._skipped, skipped
-        values: dict[str, Reading] = {"learning_rate": number(found[3]), "skipped": float(grew)}
+        values: dict[str, Reading] = {"skipped": float(grew)}
+        if (rate := number(found[3])) is not None:
+            values["learning_rate"] = rate
         return self._logs.step(self._last, values, line.time)

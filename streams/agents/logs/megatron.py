@@ -24,7 +24,7 @@ _OVER_RANKS = re.compile(r"([a-z][a-z-]{2,40}) \.{3,80}: \( *([\d.]{1,20}), *([\
 """A timer's line: the fastest and the slowest rank, in milliseconds."""
 _TIMED = {"batch-generator": "loader_seconds", "optimizer": "optimizer_seconds"}
 """Timers whose slowest rank is the job's time; the others hold time spent waiting for other ranks."""
-_EXIT = re.compile(r"\[exiting program after ([\d.]+) minutes\]")
+_EXIT = re.compile(r"\[exiting program (?:after ([\d.]+) minutes|at iteration \d+|after receiving \w+\.?)\]")
 _MOST_PARTS = 6
 _TOKENS, _SAMPLES = "consumed tokens", "consumed samples"
 _SIGNALS = {
@@ -40,6 +40,7 @@ _SIGNALS = {
     "throughput per GPU (TFLOP/s/GPU)": ("tflops", 1.0),
     "TFLOPs": ("tflops", 1.0),
     "approx flops per GPU": ("tflops", 1.0),
+    "tokens/s/GPU": ("tokens_per_second_per_gpu", 1.0),
     "tokens per gpu per second (tgs)": ("tokens_per_second_per_gpu", 1.0),
     "samples per second": ("samples_per_second", 1.0),
     "tokens per GPU (tokens/s/GPU)": ("tokens_per_second_per_gpu", 1.0),
@@ -55,6 +56,8 @@ _PLAIN = re.compile(
 )
 """A whole line; one with any of the others in it may hold a second message."""
 _FOREIGN = ("[", "{", "NVRM", "Watchdog")
+_WHOLE = re.compile(r"\s*[-+]?[\d.,naifNAIF]+(?:[eE][-+]?\d+)?(?:/[-+\d.]+)?[\w/%]*\s*")
+"""A number with a mean or a unit behind it; where a line was wrapped within one, and has a prefix, it is none."""
 _OLDEST = re.compile(r" ([a-z][a-z ]{2,40}) (?=[-+.\dni])")
 """The name of a field before there were colons."""
 _BEFORE = re.compile(r"samples/sec: ([\d.]{1,20}) \| $")
@@ -74,7 +77,7 @@ class Megatron:
         "kpoint save at iteration",
         "kpoint: ",
         "....: (",
-        "xiting program after",
+        "xiting program a",
     )
 
     def __init__(self) -> None:
@@ -182,7 +185,7 @@ class Megatron:
             try:
                 values[signal] = float(printed) * factor
             except ValueError:
-                if (value := number(printed)) is not None:
+                if _WHOLE.fullmatch(printed) and (value := number(printed)) is not None:
                     values[signal] = value * factor
         return values
 
@@ -211,7 +214,9 @@ class Megatron:
         if found := _OVER_RANKS.search(line.text):
             return self._over_ranks(found[1], float(found[3]) / 1e3, line)
         if found := _EXIT.search(line.text):
-            data = {"reason": "time_limit", "exit_code": 0, "minutes": number(found[1])}
+            data: dict[str, Reading | str] = {"reason": "time_limit" if found[1] else "stopped", "exit_code": 0}
+            if found[1]:
+                data["minutes"] = number(found[1])
             return [Happening(event="attempt.ended", data=data, text=line.text, time=line.time)]
         unread = "loss at iteration" in line.text or "| elapsed time per iteration" in line.text
         return None if unread else []

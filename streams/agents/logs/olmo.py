@@ -9,7 +9,7 @@ from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
 
 _HEAD = re.compile(r"\[step=(\d+)/\d+")
-_METRIC = re.compile(r"(?:^|[\]:|)]) {2,}([A-Za-z][\w/()@%+ .-]*?)=(\S+)\s*$")
+_METRIC = re.compile(r"(?:^|[\]:|)]| F) {2,}([A-Za-z][\w/()@%+ .-]*?)=(\S+)\s*$")
 _DEAD_LOADER = re.compile(r"generator thread (data thread \d+) failed")
 _SIGNALS = {
     "train/CrossEntropyLoss": "loss",

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from schemas.telemetry import LATEST_TIME
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.catalogue import FORMATS
+from streams.agents.logs.containers import BEGIN, unwrapped
 from streams.agents.logs.kernel import Kernel
 from streams.agents.logs.line import Flushing, Format, Holding, Line, Running
 from streams.agents.logs.nccl import Nccl
@@ -189,6 +190,8 @@ class LogReader:
 def _plain(body: bytes) -> str:
     """Give the text without colours, one message a line: bars end in a carriage return."""
     text = body.decode("utf-8", "replace")
+    if BEGIN in text:
+        text = unwrapped(text)
     if "\x1b" in text:
         text = _COLOURS.sub("", text)
     return text.replace("\r", "\n") if "\r" in text else text

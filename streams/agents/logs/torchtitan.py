@@ -15,6 +15,7 @@ from streams.agents.logs.numbers import number
 
 _STEP = re.compile(r"(validate )?step: *(\d+) +loss: +(\S+)")
 _FIELD = re.compile(r"\b(loss|grad_norm|tps|wps|tflops|mfu|memory|validate_loss|lr): *(\S+)")
+_SAVING = re.compile(r"Saving the checkpoint|Saving a full checkpoint at last step, step (\d{1,15})")
 _SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) seconds")
 _COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
 _NUMBER = r"((?:0|[1-9]\d{0,14}+)(?:\.\d{1,20}+)?+)"
@@ -56,7 +57,7 @@ _rows = msgspec.json.Decoder(list[_Row])
 class Torchtitan:
     """Reads the steps of the first rank that speaks: where every rank prints, named or not, the others say the same."""
 
-    needles = (")  tps: ", ")  wps: ", "(or staging if async", "[GC] ")
+    needles = (")  tps: ", ")  wps: ", "(or staging if async", "Saving a full checkpoint", "[GC] ")
 
     def __init__(self) -> None:
         self._steps = Steps()
@@ -70,8 +71,8 @@ class Torchtitan:
             seconds = float(found[1])
             data: Data = {"step": max(0, self._steps.last), "seconds": seconds, "pause_seconds": seconds}
             return self._once(line, Happening(event="checkpoint.end", data=data, time=line.time))
-        if "Saving the checkpoint" in line.text:
-            data = {"step": max(0, self._steps.last)}
+        if found := _SAVING.search(line.text):
+            data = {"step": int(found[1]) if found[1] else max(0, self._steps.last)}
             return self._once(line, Happening(event="checkpoint.begin", data=data, time=line.time))
         if found := _COLLECTED.search(line.text):
             data = {"level": "info", "seconds": float(found[1]), "what": "garbage collection"}

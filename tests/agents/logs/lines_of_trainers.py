@@ -1,7 +1,5 @@
 """Further lines of trainers, by version and fork, written as the project's sources and public reports print them."""
 
-import math
-
 from tests.agents.logs.table import NAN, Says
 
 TRAINERS: dict[str, tuple[str, Says]] = {
@@ -104,6 +102,19 @@ TRAINERS: dict[str, tuple[str, Says]] = {
         "[2026-03-17 19:53:24,981] [INFO] [timer.py:258:stop] epoch=0/micro_step=9000/global_step=4500,"
         " RunningAvgSamplesPerSec=16.25, CurrSamplesPerSec=16.5, MemAllocated=0.02GB, MaxMemAllocated=0.97GB",
         [(4500, {"samples_per_second_mean": 16.25, "samples_per_second": 16.5})],
+    ),
+    "deepspeed, a save and its end, told by two ranks": (
+        "[2026-03-04 10:00:00,100] [INFO] [logging.py:96:log_dist] [Rank 0] step=500, skipped=0, lr=[np.float64(2e-05)],"
+        " mom=[(0.9, 0.95)]\n[2026-03-04 10:00:00,100] [INFO] [logging.py:96:log_dist] [Rank 0] [Torch] Checkpoint"
+        " global_step500 is about to be saved!\n[2026-03-04 10:00:10,100] [INFO] [torch_checkpoint_engine.py:33:commit] [Torch]"
+        " Checkpoint global_step500 is ready now!\n[2026-03-04 10:00:11,100] [INFO] [torch_checkpoint_engine.py:33:commit]"
+        " [Torch] Checkpoint global_step500 is ready now!",
+        [(500, {"learning_rate": 2e-05}), ("checkpoint.begin", {"step": 500}), ("checkpoint.end", {"step": 500, "seconds": 10.0})],
+    ),
+    "megatron, ends that were asked for": (
+        "[exiting program at iteration 5000] datetime: 2026-03-04 10:11:12\n"
+        "[exiting program after receiving SIGTERM.] datetime: 2026-03-04 10:11:13",
+        [("attempt.ended", {"reason": "stopped"}), ("attempt.ended", {"reason": "stopped"})],
     ),
     "deepspeed, overflow of the fused optimiser": (
         "[2026-03-05 16:29:55,795] [INFO] [fused_optimizer.py:382:_update_scale]\nGrad overflow on iteration 5\n"
@@ -273,11 +284,6 @@ TRAINERS: dict[str, tuple[str, Says]] = {
         "2026-03-02,11:20:11 | INFO | Train Epoch: 1 [102400/512000 (20%)] Data (t): 0.250 Batch (t): 2.000, 512.00/s,"
         " 64.000/s/gpu LR: 0.000400 Logit Scale: 42.770 Contrastive_loss: 3.0 (3.1) Caption_loss: 2.0 (2.1) Loss: 5.5000 (5.2)",
         [(600, {"loss": 5.5, "step_seconds": 2.0, "loader_seconds": 0.25})],
-    ),
-    "an infinite norm": (
-        " iteration     31/ 100 | consumed samples:   248 | elapsed time per iteration (ms): 100.0 | learning rate: 1.0E-04 |"
-        " global batch size:     8 | lm loss: 2.5E+00 | grad norm: inf | number of skipped iterations:   0 |",
-        [(31, {"loss": 2.5, "grad_norm": math.inf})],
     ),
     "trackers that cannot be reached": (
         "wandb: ERROR Error while calling W&B API: requests.exceptions.HTTPError: 500 Server Error\n"

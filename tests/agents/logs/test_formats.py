@@ -5,7 +5,9 @@ import json
 import math
 import os
 import time
+from collections.abc import Callable
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from streams.agents.finding import Finding, Happening, LoggedStep, Sample
 from streams.agents.logs.catalogue import FORMATS
 from streams.agents.logs.reader import LONGEST, LogReader
 from streams.agents.stamp import Stamp
-from tests.agents.logs.lines import LINES
+from tests.agents.logs.lines import LINES, behind, in_docker
 from tests.agents.logs.table import Says
 
 ARRIVED = 1_780_000_000.0
@@ -111,6 +113,24 @@ def test_prefixes_change_nothing(prefix: str) -> None:
     for name in ONE_LINERS:
         text, wanted = LINES[name]
         check(said(read(f"{prefix}{text}\n".encode())), wanted)
+
+
+COLLECTED: dict[str, Callable[[str], str]] = {
+    "docker": in_docker,
+    "containerd": partial(behind, "2026-03-04T10:00:00.123456789Z stdout F "),
+    "journald": partial(behind, "Mar 04 10:00:00 n05 trainer[77]: "),
+}
+WRAPPED = "megatron, wrapped in the middle of a number"
+
+
+@pytest.mark.parametrize("collector", COLLECTED)
+def test_collectors_change_nothing(collector: str) -> None:
+    """Records of several lines too say what they say when every line has a collector's prefix, or is an object."""
+    for name, (text, wanted) in LINES.items():
+        if name != WRAPPED and "\r" not in text:
+            check(said(read(COLLECTED[collector](text).encode())), wanted)
+    ((_, values),) = said(read(COLLECTED[collector](LINES[WRAPPED][0]).encode()))
+    assert "step_seconds" not in values, "half a number behind a prefix is none"
 
 
 def test_times_are_read_where_they_are_printed() -> None:
