@@ -20,7 +20,7 @@ class _Kind(Struct, frozen=True):
 
 _KINDS = (
     _Kind("memory error", re.compile(r"EDAC (?:\w+ )?MC\d+: \d+ UE (?:.{0,200}? )?on (?:any memory|(\S+))")),
-    _Kind("memory error", re.compile(r"Memory failure: 0x[0-9a-f]+: Killing |Uncorrected hardware memory error")),
+    _Kind("memory error", re.compile(r"Memory failure: 0x[0-9a-f]+: Killing ")),
     _Kind("machine check", re.compile(r"mce: \[Hardware Error\]: CPU \d+: Machine Check Exception")),
     _Kind("hardware error", re.compile(r"\[Hardware Error\]: event severity: (?:recoverable|fatal)")),
     _Kind("disk", re.compile(r"nvme (nvme\d+): (?:I/O .{0,80}?QID \d+ timeout|controller is down)")),
@@ -29,10 +29,7 @@ _KINDS = (
     _Kind(
         "disk", re.compile(r"EXT4-fs error \(device ([\w-]+)\)|EXT4-fs \(([\w-]+)\): Remounting filesystem read-only")
     ),
-    _Kind(
-        "disk", re.compile(r"XFS \(([\w-]+)\): (?:metadata I/O error|Corruption|.{0,80}?[Ss]hutting down filesystem)")
-    ),
-    _Kind("PCIe", re.compile(r"AER: (?:Multiple )?Uncorrected \([\w-]+\) error (?:message )?received: ([0-9a-f:.]+)")),
+    _Kind("disk", re.compile(r"XFS \(([\w-]+)\): (?:metadata I/O error|Corruption|.{0,80}?Shutting down filesystem)")),
     _Kind("PCIe", re.compile(r"([0-9a-f:.]{7,16}): PCIe Bus Error: severity=Uncorrected")),
     _Kind("lockup", re.compile(r"BUG: soft lockup - |Watchdog detected hard LOCKUP")),
     _Kind("heat", re.compile(r"(CPU\d+): (?:Core|Package) temperature above threshold"), "warning"),
@@ -50,7 +47,7 @@ class HostErrors:
         "EDAC i",
         "EDAC s",
         "Memory failure: 0x",
-        "Uncorrected",
+        "PCIe Bus Error",
         "[Hardware Error]",
         "QID ",
         "CSTS=",
@@ -58,8 +55,8 @@ class HostErrors:
         "(READ)",
         "(WRITE)",
         "EXT4-fs ",
-        "XFS (",
-        "BUG: soft",
+        "Shutting down filesystem",
+        "CPU#",
         "LOCKUP",
         "(total events",
         "/speed normal",

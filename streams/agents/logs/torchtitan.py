@@ -20,7 +20,8 @@ _SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) se
 _COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
 _NUMBER = r"((?:0|[1-9]\d{0,14}+)(?:\.\d{1,20}+)?+)"
 _PLAIN = re.compile(
-    r"(?:\[rank(\d{1,7}+)\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d),(\d\d\d) - [\w.]{1,100} - INFO - "
+    r"(?:\[rank(\d{1,7}+)\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d),(\d\d\d) - "
+    r"(?:root|[\w.]{1,100}+) - INFO - "
     rf"step: *+(0|[1-9]\d{{0,14}}+)  loss: ++{_NUMBER}  (?:grad_norm: *+{_NUMBER}  )?memory: *+{_NUMBER}GiB"
     rf"\([\d.]{{1,20}}+%\)  tps: (0|[1-9][\d,]{{0,19}}+)  tflops: {_NUMBER}  mfu: {_NUMBER}%\n",
     re.ASCII,
