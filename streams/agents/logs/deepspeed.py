@@ -94,7 +94,7 @@ class DeepSpeed:
         """The count of skipped steps grows; a flag is raised where it grew since the line before."""
         self._last, skipped = int(found[1]), float(found[2])
         grew, self._skipped = skipped > self._skipped, skipped
-        values: dict[str, Reading] = {"skipped": float(grew)}
-        if (rate := number(found[3])) is not None:
-            values["learning_rate"] = rate
+        rate = number(found[3])
+        values: dict[str, Reading] = {} if rate is None else {"learning_rate": rate}
+        values["skipped"] = float(grew)
         return self._logs.step(self._last, values, line.time)
