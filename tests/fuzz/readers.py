@@ -24,11 +24,13 @@ from streams.agents.series.series import Series, on_page
 from streams.agents.stamp import Stamp
 from streams.feed import otlp, remote_write
 from tests.agents import exporter_pages as pages
-from tests.agents.logs.table import TABLE
+from tests.agents.logs.lines import LINES as KNOWN_LINES
+from tests.agents.logs.lines import in_docker
 from tests.fuzz.mutate import cuts, mutate
 
 ARRIVED = 1_780_000_000.0
-LINES = [text.encode() for text, _ in TABLE.values()]
+LINES = [text.encode() for text, _ in KNOWN_LINES.values()]
+LINES += [in_docker(text).encode() for text, _ in list(KNOWN_LINES.values())[::4]]
 RANK_LINES = [
     b'{"n":3,"t":1740960000.5,"s":7,"v":{"step_seconds":0.5,"loader_seconds":null},"j":{"loss":2.5}}',
     b'{"n":4,"t":1740960001.5,"e":"checkpoint.end","u":"","x":"text","d":{"step":7,"bytes":10,"deep":{"a":[1,2]}}}',

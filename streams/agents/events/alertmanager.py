@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from streams.agents.events.arrived import Arrived, NotReadable, seconds
 from streams.agents.finding import Happening
@@ -18,7 +18,7 @@ class _Alert(Struct, rename="camel"):
 
     status: Literal["firing", "resolved"]
     labels: dict[str, str]
-    annotations: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] | None = None
     starts_at: str = ""
     ends_at: str = ""
     fingerprint: str = ""
@@ -54,9 +54,8 @@ def alerts(body: bytes) -> Iterator[Arrived]:
             "labels": alert.labels,
             "fingerprint": alert.fingerprint,
         }
-        text = next(
-            (alert.annotations[key] for key in ("summary", "description", "message") if alert.annotations.get(key)), ""
-        )
+        said_of = alert.annotations or {}
+        text = next((said_of[key] for key in ("summary", "description", "message") if said_of.get(key)), "")
         subject = _first(alert.labels, GPU_LABELS)
         node = _first(alert.labels, NODE_LABELS).rsplit(":", 1)[0]
         happening = Happening(

@@ -17,12 +17,15 @@ from streams.agents.finding import Finding, Happening
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 API = "https://kubernetes.default.svc"
 _MOST = 500
-_KILLED = re.compile(r"Kill(?:ed)? process (\d+) \(([^)]*)\)")
+_KILLED = re.compile(r"Kill(?:ed)? process (\d+) \(([^)]*)\)|victim process: (?P<name>[^,]*), pid: (?P<pid>\d+)")
+_NO_STORAGE = re.compile(r"(?i)configmap|secret|kube-api-access|projected|not registered")
+"""What a mount failed for that is no storage: objects of the cluster itself, which come a moment later."""
 _GONE = 410
 _WORDS = {
     "Evicted": "worker.evicted",
     "Preempted": "worker.evicted",
     "OOMKilling": "oom.kill",
+    "SystemOOM": "oom.kill",
     "NodeNotReady": "node.missing",
     "NodeReady": "node.joined",
     "NodeNotSchedulable": "node.cordoned",
@@ -127,7 +130,9 @@ def happening_of(event: Json) -> Happening | None:
         return None
     about = event.get("regarding") or event.get("involvedObject") or {}
     note = str(event.get("note") or event.get("message") or "")
-    node = about.get("name", "") if about.get("kind") == "Node" else (event.get("source") or {}).get("host", "")
+    if reason == "FailedMount" and _NO_STORAGE.search(note):
+        return None
+    node = about.get("name", "") if about.get("kind") == "Node" else _host(event)
     series = event.get("series") or {}
     times = (
         series.get("lastObservedTime"),
@@ -139,6 +144,14 @@ def happening_of(event: Json) -> Happening | None:
     if word == "scheduler.status":
         data["state"] = reason
     if word == "oom.kill" and (killed := _KILLED.search(note)):
-        data |= {"pid": int(killed[1]), "process": killed[2]}
+        data |= {"pid": int(killed[1] or killed["pid"]), "process": killed[2] or killed["name"]}
     time = next((told for each in times if (told := seconds(each)) is not None), None)
     return Happening(event=word, subject=str(node), data=data, text=note[:2000], time=time)
+
+
+def _host(event: Json) -> str:
+    """Find the node whose kubelet speaks; the newer spelling has it beside the controller's name."""
+    told = (event.get("source") or event.get("deprecatedSource") or {}).get("host", "")
+    if not told and event.get("reportingController") == "kubelet":
+        told = event.get("reportingInstance", "")
+    return str(told)

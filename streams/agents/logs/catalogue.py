@@ -2,8 +2,13 @@
 
 from collections.abc import Callable
 
+from streams.agents.logs.adapters import Adapters
+from streams.agents.logs.composer import Composer
 from streams.agents.logs.deepspeed import DeepSpeed
 from streams.agents.logs.errors import Errors
+from streams.agents.logs.fairseq import Fairseq
+from streams.agents.logs.file_systems import FileSystems
+from streams.agents.logs.host_errors import HostErrors
 from streams.agents.logs.hugging_face import HuggingFace
 from streams.agents.logs.inspector import Inspector
 from streams.agents.logs.kernel import Kernel
@@ -31,9 +36,14 @@ FORMATS: tuple[Callable[[], Format], ...] = (
     Olmo,
     NanoGpt,
     OpenClip,
+    Composer,
+    Fairseq,
     Kernel,
     Nccl,
     OutOfMemory,
+    HostErrors,
+    FileSystems,
+    Adapters,
     Torchrun,
     Inspector,
     Errors,

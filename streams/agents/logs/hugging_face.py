@@ -1,4 +1,4 @@
-"""The Hugging Face trainer: dictionaries in Python's own spelling, and the step on the progress bar beside them."""
+"""The Hugging Face trainer: dictionaries in Python's own spelling, and the step on the training's bar beside them."""
 
 import re
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
+from streams.agents.logs.training_bar import TrainingBar
 
-_BAR = re.compile(r"(?:^|\D)\d{1,3}%\|?.{0,400}?(\d{1,12})/(\d{1,12}) \[")
 _LOG = re.compile(r"\{'(?:loss|eval_loss|train_runtime|eval_runtime|grad_norm|train_loss)'[^}]{0,4000}\}")
 _PAIR = re.compile(r"'(\w+)': *'?([^,}']+)'?")
 _NUMBER = r"-?+(?:0|[1-9]\d{0,14}+)(?:\.\d{1,20}+)?+(?:e[+-]?+\d\d?+)?+"
@@ -54,14 +54,13 @@ class HuggingFace:
 
     def __init__(self) -> None:
         self._steps = Steps()
-        self._at: int | None = None
+        self._bar = TrainingBar()
         self._count = 0
 
     def read(self, line: Line) -> Sequence[Finding] | None:
         """Read one line: a bar, a dictionary, or both."""
         found = _LOG.search(line.text)
-        for bar in _BAR.finditer(line.text):
-            self._at = int(bar[1])
+        self._bar.look(line.text)
         if found is None:
             return None if "{'loss'" in line.text else []
         fields = dict(_PAIR.findall(found[0]))
@@ -71,19 +70,21 @@ class HuggingFace:
         values: dict[str, Reading] = {
             signal: value for name, signal in _SIGNALS.items() if (value := number(fields.get(name, ""))) is not None
         }
-        return [self._steps.step(self._step_of(), _corrected(values), line.time)]
+        at = self._bar.at_loss() if "loss" in values else self._bar.at_evaluation()
+        return [self._steps.step(self._counted(at), _corrected(values), line.time)]
 
     def run(self, text: str, place: int, zone: tzinfo) -> tuple[list[Finding], int]:  # noqa: ARG002 - none has a time
         """Read dictionaries of plain numbers that follow each other without a bar between them."""
         found = _PLAIN.match(text, place)
         if found is None:
             return [], place
-        return self._steps.row((self._step_of(), _values(each)) for each in _rows(found[0])), found.end()
+        at = self._bar.at_loss()
+        return self._steps.row((self._counted(at), _values(each)) for each in _rows(found[0])), found.end()
 
-    def _step_of(self) -> int:
+    def _counted(self, at: int | None) -> int:
         """Without a bar in the log the dictionaries are counted: their order is all that is known."""
         self._count += 1
-        return self._count if self._at is None else self._at
+        return self._count if at is None else at
 
 
 def _rows(lines: str) -> list[_Logged]:

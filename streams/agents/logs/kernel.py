@@ -7,8 +7,9 @@ from streams.agents.finding import Finding, Happening
 from streams.agents.gpu import pci_address
 from streams.agents.logs.line import Line
 
-_XID = re.compile(r"NVRM: Xid \(PCI:([0-9a-fA-F:.]+)\): (\d+)(?:, (.*))?")
-_WHO = re.compile(r"(?:pid=('?<unknown>'?|<n/a>|\d+), )?(?:name=([^,]*), )?")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)(?: GPU-I:(\d{1,3}))?\): (\d+)(?:, (.*))?")
+_WHO = re.compile(r"(?:pid=([^,]{0,40}), )?(?:name=([^,]*), )?")
+_NOBODY = frozenset({"", "<unknown>", "N/A", "<n/a>"})
 _SXID = re.compile(r"(nvidia-nvswitch\d+): SXid \(PCI:([0-9a-fA-F:.]+)\): (\d+), (.*)")
 _OFF_BUS = re.compile(r"NVRM: (?:The NVIDIA )?GPU ([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.\d)?(.*)")
 _NAME = re.compile(r"NVRM: GPU at PCI:([0-9a-fA-F:.]+): (GPU-[0-9a-zA-Z-]+)")
@@ -42,8 +43,7 @@ class Kernel:
         if found := _OFF_BUS.search(text):
             return self._gpu(found, line)
         if found := _SXID.search(text):
-            data = {"code": f"SXid {found[3]}", "detail": found[4], "healthy": False, "switch": found[1]}
-            return [Happening(event="node.condition", data=data, text=text.strip(), time=line.time)]
+            return _switch(found, line)
         return _others(line)
 
     @property
@@ -81,17 +81,37 @@ class Kernel:
         )
 
     def _xid(self, found: re.Match[str], line: Line) -> Happening:
-        pci, rest = pci_address(found[1]), found[3] or ""
-        data: dict[str, object] = {"code": int(found[2]), "pci": pci}
+        pci, rest = pci_address(found[1]), found[4] or ""
+        data: dict[str, object] = {"code": int(found[3]), "pci": pci}
+        if found[2]:
+            data["instance"] = str(int(found[2]))
         who = _WHO.match(rest)
         if who and who[1] and who[1].isdecimal():
             data["pid"] = int(who[1])
-        if who and who[2] and who[2] != "<unknown>":
+        if who and who[2] and who[2] not in _NOBODY:
             data["process"] = who[2]
         if "Nonfatal" in rest or "Fatal" in rest:
             data["fatal"] = "Nonfatal" not in rest
         text = rest[who.end() :].strip().rstrip('"}') if who else rest
         return Happening(event="xid", subject=self._names.get(pci, ""), data=data, text=text, time=line.time)
+
+
+def _switch(found: re.Match[str], line: Line) -> Sequence[Finding]:
+    """Tell of a switch's error; the lines with its registers that follow are of the same."""
+    detail = found[4]
+    if detail.startswith(("Severity ", "Data ")):
+        return []
+    data: dict[str, str | bool] = {
+        "code": f"SXid {found[3]}",
+        "detail": detail,
+        "healthy": False,
+        "switch": found[1],
+    }
+    fatal = data["fatal"] = detail.startswith("Fatal")
+    text = line.text.strip()
+    told = Happening(event="node.condition", data=data, text=text, time=line.time)
+    spoken = Happening(event="log.line", data={"level": "error", "rank": None}, text=text, time=line.time)
+    return [told, spoken] if fatal else [told]
 
 
 def _others(line: Line) -> Sequence[Finding] | None:
@@ -101,4 +121,4 @@ def _others(line: Line) -> Sequence[Finding] | None:
     if found := _BLOCKED.search(line.text):
         data = {"level": "warning", "process": found[1], "pid": int(found[2]), "seconds": int(found[3])}
         return [Happening(event="log.line", data=data, text=line.text.strip(), time=line.time)]
-    return None if "Xid" in line.text else []
+    return None if "NVRM: Xid " in line.text or "SXid (" in line.text else []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding
 from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.numbers import number
 
 _SIGNALS = {
     "loss": "loss",
@@ -36,8 +37,13 @@ class LlamaFactory:
         if not isinstance(step, int) or not 0 <= step <= 1 << 53:
             return None
         values: dict[str, Reading] = {
-            signal: float(said[name])
-            for name, signal in _SIGNALS.items()
-            if isinstance(said.get(name), int | float) and not isinstance(said[name], bool)
+            signal: value for name, signal in _SIGNALS.items() if (value := _value(said.get(name))) is not None
         }
         return [self._steps.step(step, values, None)]
+
+
+def _value(printed: object) -> Reading:
+    """Read a number, or the text of one, as which older versions print speeds."""
+    if isinstance(printed, str):
+        return number(printed)
+    return float(printed) if isinstance(printed, int | float) and not isinstance(printed, bool) else None

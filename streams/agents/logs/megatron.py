@@ -7,24 +7,29 @@ from datetime import tzinfo
 from schemas.telemetry import Reading
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.line import Line, Steps
+from streams.agents.logs.megatron_saves import Saves
 from streams.agents.logs.moment import second
 from streams.agents.logs.numbers import number
 
 _HEAD = re.compile(r"iteration +(\d+)/ *\d+ *\|")
 _VALIDATION = re.compile(
-    r"valid(?:ation)? loss at iteration +(\d+)(?: +\[([^\]]+)\])?.*?\| *(?:lm loss value|lm loss): *([^| ]+)"
+    r"valid(?:ation)? (?:loss|results) at iteration +(\d+)(?: +\[([^\]]+)\])?(?: on (\w+) set)?"
+    r".*?\| *(?:lm loss value|lm_loss value|lm loss): *([^| ]+)"
 )
-_SAVING = re.compile(r"(saving|saved) checkpoint at iteration +(\d+)")
+_SAVING = re.compile(
+    r"(saving|saved) checkpoint (?:at|from) iteration +(\d+)|(scheduled) an async checkpoint save at iteration +(\d+)"
+)
 _TIMER = re.compile(r"save-checkpoint: *([\d.]{1,20})")
 _OVER_RANKS = re.compile(r"([a-z][a-z-]{2,40}) \.{3,80}: \( *([\d.]{1,20}), *([\d.]{1,20})\)")
 """A timer's line: the fastest and the slowest rank, in milliseconds."""
 _TIMED = {"batch-generator": "loader_seconds", "optimizer": "optimizer_seconds"}
 """Timers whose slowest rank is the job's time; the others hold time spent waiting for other ranks."""
-_EXIT = re.compile(r"\[exiting program after ([\d.]+) minutes\]")
+_EXIT = re.compile(r"\[exiting program (?:after ([\d.]+) minutes|at iteration \d+|after receiving \w+\.?)\]")
 _MOST_PARTS = 6
 _TOKENS, _SAMPLES = "consumed tokens", "consumed samples"
 _SIGNALS = {
     "lm loss": ("loss", 1.0),
+    "lm_loss": ("loss", 1.0),
     "grad norm": ("grad_norm", 1.0),
     "params norm": ("params_norm", 1.0),
     "learning rate": ("learning_rate", 1.0),
@@ -34,6 +39,9 @@ _SIGNALS = {
     "elapsed time per iteration (s)": ("step_seconds", 1.0),
     "throughput per GPU (TFLOP/s/GPU)": ("tflops", 1.0),
     "TFLOPs": ("tflops", 1.0),
+    "approx flops per GPU": ("tflops", 1.0),
+    "tokens/s/GPU": ("tokens_per_second_per_gpu", 1.0),
+    "tokens per gpu per second (tgs)": ("tokens_per_second_per_gpu", 1.0),
     "samples per second": ("samples_per_second", 1.0),
     "tokens per GPU (tokens/s/GPU)": ("tokens_per_second_per_gpu", 1.0),
     "actual seqlen": ("sequence_length", 1.0),
@@ -44,10 +52,16 @@ _SIGNALS = {
 Column = tuple[int, str, str, float]
 """Which part of a line, how it begins, the signal it gives, and the factor to the signal's unit."""
 _PLAIN = re.compile(
-    r"(?: |\[(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d)\] )iteration +(\d{1,15})/ *\d{1,15} \|([^\n]{0,4000}\|)\n"
+    r"(?: |\[(20\d\d-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,9})?\] )iteration +(\d{1,15})/ *\d{1,15} \|([^\n]{0,4000}\|)\n"
 )
 """A whole line; one with any of the others in it may hold a second message."""
 _FOREIGN = ("[", "{", "NVRM", "Watchdog")
+_WHOLE = re.compile(r"\s*[-+]?[\d.,naifNAIF]+(?:[eE][-+]?\d+)?(?:/[-+\d.]+)?[\w/%]*\s*")
+"""A number with a mean or a unit behind it; where a line was wrapped within one, and has a prefix, it is none."""
+_OLDEST = re.compile(r" ([a-z][a-z ]{2,40}) (?=[-+.\dni])")
+"""The name of a field before there were colons."""
+_BEFORE = re.compile(r"samples/sec: ([\d.]{1,20}) \| $")
+"""What GPT-NeoX prints before the iteration."""
 
 
 class Megatron:
@@ -56,10 +70,14 @@ class Megatron:
     needles = (
         "| consumed samples",
         "| lm loss",
+        "| lm_loss",
+        "| elapsed time per",
         "kpoint at iteration",
-        "-checkpoint:",
+        "kpoint from iteration",
+        "kpoint save at iteration",
+        "kpoint: ",
         "....: (",
-        "xiting program after",
+        "xiting program a",
     )
 
     def __init__(self) -> None:
@@ -69,8 +87,7 @@ class Megatron:
         self._printed: list[str] = []
         self._read: list[float] = []
         self._tokens: tuple[int, float] | None = None
-        self._saving: dict[int, float] = {}
-        self._saved: int | None = None
+        self._saves = Saves()
         self._open: list[str] = []
         self._first: Line | None = None
 
@@ -88,8 +105,10 @@ class Megatron:
         """Read whole iterations that have the fields of the one before, all of them plain numbers."""
         made: list[Finding] = []
         while found := _PLAIN.match(text, place):
-            day, clock, step, fields = found.groups()
+            day, clock, part, step, fields = found.groups()
             time = second(f"{day}T{clock}", zone) if day else None
+            if part and time is not None:
+                time += float(f"0{part}")
             foreign = any(word in fields for word in _FOREIGN)
             values = None if foreign else self._plain(fields.split("|"))
             if values is None or (day and time is None):
@@ -145,6 +164,8 @@ class Megatron:
         values = self._plain(parts)
         if values is None:
             values = self._values(parts)
+        if head.start() > 1 and (before := _BEFORE.search(text, 0, head.start())):
+            values["samples_per_second"] = float(before[1])
         return self._made(int(head[1]), values, line.time if head.start() > 1 else None)
 
     def _made(self, step: int, values: dict[str, Reading], time: float | None) -> LoggedStep:
@@ -164,7 +185,7 @@ class Megatron:
             try:
                 values[signal] = float(printed) * factor
             except ValueError:
-                if (value := number(printed)) is not None:
+                if _WHOLE.fullmatch(printed) and (value := number(printed)) is not None:
                     values[signal] = value * factor
         return values
 
@@ -183,48 +204,31 @@ class Megatron:
 
     def _other(self, line: Line) -> Sequence[Finding] | None:
         if found := _SAVING.search(line.text):
-            return [self._save(found[1], int(found[2]), line)]
+            return self._saves.told(found[1] or found[3], int(found[2] or found[4]), line)
         if found := _VALIDATION.search(line.text):
-            name = f"valid_loss.{found[2]}" if found[2] else "valid_loss"
-            return [LoggedStep(step=int(found[1]), values={name: number(found[3])}, time=line.time)]
+            of = found[2] or (found[3] if found[3] != "validation" else None)
+            name = f"valid_loss.{of}" if of else "valid_loss"
+            return [LoggedStep(step=int(found[1]), values={name: number(found[4])}, time=line.time)]
         if found := _TIMER.search(line.text):
-            return self._timed(float(found[1]) / 1e3, line)
+            return self._saves.timed(float(found[1]) / 1e3, line)
         if found := _OVER_RANKS.search(line.text):
             return self._over_ranks(found[1], float(found[3]) / 1e3, line)
         if found := _EXIT.search(line.text):
-            data = {"reason": "time_limit", "exit_code": 0, "minutes": number(found[1])}
+            data: dict[str, Reading | str] = {"reason": "time_limit" if found[1] else "stopped", "exit_code": 0}
+            if found[1]:
+                data["minutes"] = number(found[1])
             return [Happening(event="attempt.ended", data=data, text=line.text, time=line.time)]
-        unread = "loss at iteration" in line.text or "elapsed time per iteration" in line.text
+        unread = "loss at iteration" in line.text or "| elapsed time per iteration" in line.text
         return None if unread else []
-
-    def _save(self, word: str, step: int, line: Line) -> Happening:
-        now = line.moment
-        if word == "saving":
-            self._saving, self._saved = {step: now}, None
-            return Happening(event="checkpoint.begin", data={"step": step, "mode": "sync"}, time=line.time)
-        data: dict[str, float | int | str] = {"step": step, "mode": "sync"}
-        spent = now - self._saving.pop(step, now)
-        if spent > 0:
-            data["seconds"] = data["pause_seconds"] = round(spent, 3)
-        else:
-            self._saved = step  # both lines came at once: the timer's line may tell
-        return Happening(event="checkpoint.end", data=data, time=line.time)
 
     def _over_ranks(self, timer: str, seconds: float, line: Line) -> Sequence[Finding]:
         """Timers follow the line of their iteration, and are means over the same steps as that."""
         if timer == "save-checkpoint":
-            return self._timed(seconds, line)
+            return self._saves.timed(seconds, line)
         if timer not in _TIMED or self._steps.last < 0:
             return []
         values: dict[str, Reading] = {_TIMED[timer]: seconds}
         return [LoggedStep(step=self._steps.last, values=values, time=line.time)]
-
-    def _timed(self, seconds: float, line: Line) -> Sequence[Finding]:
-        if self._saved is None:
-            return []
-        data = {"step": self._saved, "mode": "sync", "seconds": seconds, "pause_seconds": seconds}
-        self._saved = None
-        return [Happening(event="checkpoint.end", data=data, time=line.time)]
 
 
 def _columns(parts: list[str]) -> list[Column]:
@@ -232,6 +236,9 @@ def _columns(parts: list[str]) -> list[Column]:
     columns = []
     for place, part in enumerate(parts):
         name, colon, _ = part.partition(":")
-        if colon and name.strip() in _SIGNALS:
+        if not colon:
+            oldest = _OLDEST.match(part)
+            name = oldest[0] if oldest else ""
+        if name.strip() in _SIGNALS:
             columns.append((place, name + colon, *_SIGNALS[name.strip()]))
     return columns

@@ -1,4 +1,4 @@
-"""nanoGPT and nanochat: a step per line, evaluations apart."""
+"""nanoGPT, what was made of it, and nanochat: a step per line, evaluations apart."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,19 @@ _PLAIN = re.compile(
     re.ASCII,
 )
 """Whole lines of the usual kind; their numbers are spelled as JSON spells them."""
-_CHAT = re.compile(r"step (\d+)/\d+ \([^)]*\) \| loss: (\S+) \| (.*)")
+_CHAT = re.compile(r"step +(\d{1,15})(?:/\d+ \([^)]*\))? \| loss: (\S+) \| (.*)")
+_MODDED = re.compile(
+    r"step:(\d{1,15})/\d+ (?:(train|val)_loss:([\d.naif+-]+) )?train_time:[\d.]+m?s step_avg:([\d.]+|nan)ms"
+)
+_FIELD = re.compile(r"([a-z][\w/]{1,20}):? +([^\s|]{1,40})")
+_CHATTED = (
+    ("dt", "step_seconds", 1.0),
+    ("tok/sec", "tokens_per_second", 1.0),
+    ("mfu", "mfu", 0.01),
+    ("bf16_mfu", "mfu", 0.01),
+    ("norm", "grad_norm", 1.0),
+    ("lr", "learning_rate", 1.0),
+)
 _COLLECTED = re.compile(r"\[GC rank(\d+)\] gen2: ([\d.]+)ms collected (\d+)")
 
 
@@ -39,7 +51,7 @@ _iterations = msgspec.json.Decoder(list[_Iteration])
 class NanoGpt:
     """Reads both; time and utilisation of an iteration that evaluated hold the evaluation too and are left out."""
 
-    needles = (", time ", ", val loss ", "| lrm:", "[GC rank")
+    needles = (", time ", ", val loss ", "| lrm:", "| tok/sec:", "_avg:", "[GC rank")
 
     def __init__(self) -> None:
         self._steps = Steps()
@@ -54,6 +66,8 @@ class NanoGpt:
         if found := _EVALUATION.search(line.text):
             self._evaluated = int(found[1])
             return [LoggedStep(step=self._evaluated, values={"valid_loss": number(found[3])}, time=line.time)]
+        if found := _MODDED.search(line.text):
+            return [self._modded(found, line)]
         found = _CHAT.search(line.text)
         step = [self._chat(found, line)] if found else []
         return [*step, *(_collection(each, line) for each in _COLLECTED.finditer(line.text))]
@@ -81,12 +95,20 @@ class NanoGpt:
         self._first = False
         return values
 
+    def _modded(self, found: re.Match[str], line: Line) -> LoggedStep:
+        """Read a line of the speed runs; its time is the mean since the start."""
+        if found[2] == "val":
+            return LoggedStep(step=int(found[1]), values={"valid_loss": number(found[3])}, time=line.time)
+        values: dict[str, Reading] = {"loss": number(found[3])} if found[2] else {}
+        if found[4] != "nan":
+            values["step_seconds_mean"] = float(found[4]) / 1e3
+        return self._steps.step(int(found[1]), values, line.time)
+
     def _chat(self, found: re.Match[str], line: Line) -> LoggedStep:
-        fields = dict(part.partition(": ")[::2] for part in found[3].split(" | "))
+        fields = dict(_FIELD.findall(found[3]))
         values: dict[str, Reading] = {"loss": number(found[2])}
-        wanted = (("dt", "step_seconds", 1.0), ("tok/sec", "tokens_per_second", 1.0), ("mfu", "mfu", 0.01))
-        for name, signal, factor in wanted:
-            if (value := number(fields.get(name, "").strip())) is not None:
+        for name, signal, factor in _CHATTED:
+            if (value := number(fields.get(name, ""))) is not None:
                 values[signal] = value * factor
         return self._steps.step(int(found[1]), values, line.time)
 

@@ -14,6 +14,8 @@ _SIGNALS = {
     "train_step_timing in s": "step_seconds",
     "grad_norm": "grad_norm",
     "tokens_per_sec_per_gpu": "tokens_per_second_per_gpu",
+    "TFLOPS_per_GPU": "tflops",
+    "tflops_per_sec_per_gpu": "tflops",
 }
 
 

@@ -21,6 +21,7 @@ _UNITS = {
     "TiB": 2.0**40,
     "ms": 1e-3,
     "s": 1.0,
+    "TFLOPS": 1.0,
 }
 _DIGITS = frozenset("0123456789")
 _SHAPE = re.compile(r"([+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([a-zA-Z%]*)")

@@ -1,4 +1,4 @@
-"""OLMo: a header with the step, then one metric per indented line until the next line that is not indented."""
+"""OLMo and OLMo-core: a header with the step, then one metric per indented line until one that is not."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
 
 _HEAD = re.compile(r"\[step=(\d+)/\d+")
-_METRIC = re.compile(r"(?:^|[\]:|)]) {2,}([A-Za-z][\w/()@ .-]*?)=(\S+)\s*$")
+_METRIC = re.compile(r"(?:^|[\]:|)]| F) {2,}([A-Za-z][\w/()@%+ .-]*?)=(\S+)\s*$")
 _DEAD_LOADER = re.compile(r"generator thread (data thread \d+) failed")
 _SIGNALS = {
     "train/CrossEntropyLoss": "loss",
@@ -18,8 +18,15 @@ _SIGNALS = {
     "throughput/device/tokens_per_second": "tokens_per_second_per_gpu",
     "throughput/device/batches_per_second": "steps_per_second_mean",
     "System/Peak GPU Memory (MB)": "hbm_peak_bytes",
+    "train/CE loss": "loss",
+    "optim/total grad norm": "grad_norm",
+    "optim/LR (group 0)": "learning_rate",
+    "throughput/device/TPS": "tokens_per_second_per_gpu",
+    "throughput/device/BPS": "steps_per_second_mean",
+    "throughput/device/data loading (s)": "loader_seconds",
 }
 _FACTORS = {"hbm_peak_bytes": 1e6}
+_EVALUATED = re.compile(r"eval/(?:lm/)?([^/]+)/(?:CrossEntropyLoss|CE loss)")
 _MOST_LINES = 500
 
 
@@ -60,8 +67,8 @@ class Olmo:
         value = number(found[2])
         if signal is not None and value is not None:
             self._values[signal] = value * _FACTORS.get(signal, 1.0)
-        elif value is not None and found[1].startswith("eval/") and found[1].endswith("CrossEntropyLoss"):
-            self._values[f"valid_loss.{found[1].split('/')[1]}"] = value
+        elif value is not None and (of := _EVALUATED.fullmatch(found[1])):
+            self._values[f"valid_loss.{of[1]}"] = value
         return True
 
     def complete(self) -> Sequence[Finding]:

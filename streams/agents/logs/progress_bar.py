@@ -16,14 +16,17 @@ _END = re.compile(r"`?Trainer\.fit`? stopped: (.*)")
 _SIGNALS = {
     "reduced_train_loss": "loss",
     "train_loss": "loss",
+    "train_loss_step": "loss",
+    "train/loss_step": "loss",
+    "train/loss": "loss",
+    "loss_step": "loss",
     "loss": "loss",
     "grad_norm": "grad_norm",
     "lr": "learning_rate",
     "train_step_timing in s": "step_seconds",
     "train_step_timing": "step_seconds",
 }
-_EXACT = 1 << 20
-"""Bars print three digits: `global_step=1.82e+4` says less than the place on the bar."""
+_VALIDATED = ("val_loss", "val/loss", "valid_loss", "valid/loss", "val_loss_epoch")
 
 
 class ProgressBar:
@@ -56,7 +59,7 @@ class ProgressBar:
         step = self._step_of(found, fields)
         if step is None or not values or step == self._steps.last:
             return []
-        validated = number(fields.get("val_loss", ""))
+        validated = next((loss for name in _VALIDATED if (loss := number(fields.get(name, ""))) is not None), None)
         if validated is not None and validated != self._validated:
             values["valid_loss"] = self._validated = validated
         if "step_seconds" not in values and (paced := _PACE.search(found[4])) and (pace := float(paced[1])) > 0:

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from schemas.telemetry import LATEST_TIME
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.catalogue import FORMATS
+from streams.agents.logs.containers import BEGIN, unwrapped
 from streams.agents.logs.kernel import Kernel
 from streams.agents.logs.line import Flushing, Format, Holding, Line, Running
 from streams.agents.logs.nccl import Nccl
@@ -20,6 +21,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\n\r]*\x07|\x1b[()
 _GLUED_FORMATS = (Nccl, Kernel)
 _WATCHDOG, _DRIVER = "Watchdog caught", "NVRM: "
 _SAMPLES_KEPT = 3
+_TELLING = 2
 _TRIPPED = (ValueError, ArithmeticError, RecursionError)
 """What a format raises where a number is none after all, such as `1.2.3`, or where JSON is nested without end."""
 
@@ -54,6 +56,7 @@ class LogReader:
         self._holder: Holding | None = None
         self._runner: Running | None = None
         self._rest = b""
+        self._in_objects = False
         self.read: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
@@ -75,7 +78,7 @@ class LogReader:
         end = max(body.rfind(b"\n"), body.rfind(b"\r")) + 1
         self._rest = body[end : end + _LONGEST_BYTES]  # what is beyond, nobody looks at when the line has its end
         findings: list[Finding] = []
-        text = _plain(body[:end])
+        text = self._unwrapped(_plain(body[:end].decode("utf-8", "replace")))
         place = self._held(text, 0, arrived, findings)
         while hit := self._any_needle.search(text, place):
             begin, end = text.rfind("\n", 0, hit.start()) + 1, text.find("\n", hit.end())
@@ -86,6 +89,14 @@ class LogReader:
             place = self._run(text, self._held(text, end + 1, arrived, findings), findings)
         self._lines += text.count("\n")
         return findings
+
+    def _unwrapped(self, text: str) -> str:
+        """Take lines out of a container's objects; the first two lines of a log tell whether it is made of those."""
+        if not self._in_objects and self._lines < _TELLING:
+            self._in_objects = any(
+                line.startswith(BEGIN) for line in text.split("\n", _TELLING)[: _TELLING - self._lines]
+            )
+        return _plain(unwrapped(text)) if self._in_objects else text
 
     def _run(self, text: str, place: int, findings: list[Finding]) -> int:
         """Give the lines from a place on to the format of the line before, as long as they are plain ones of it."""
@@ -186,9 +197,8 @@ class LogReader:
             samples.append(text.strip()[:500])
 
 
-def _plain(body: bytes) -> str:
+def _plain(text: str) -> str:
     """Give the text without colours, one message a line: bars end in a carriage return."""
-    text = body.decode("utf-8", "replace")
     if "\x1b" in text:
         text = _COLOURS.sub("", text)
     return text.replace("\r", "\n") if "\r" in text else text

@@ -6,17 +6,25 @@ from collections.abc import Sequence
 from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line
 
-_DEATH = re.compile(r"Received (?:Signals\.)?(SIG[A-Z]+) death signal")
+_DEATH = re.compile(
+    r"Received (?:Signals\.)?(SIG[A-Z]+|\d{1,2}) death signal|SignalException: Process \d+ got signal: (\d{1,2})"
+)
+_SIGNALS = {"1": "SIGHUP", "2": "SIGINT", "15": "SIGTERM"}
+_RETURN_CODE = re.compile(r"(?:--local_rank=(\d{1,6}).{0,4000})?exits with return code = (-?\d{1,9})")
 _EXIT = re.compile(r"failed \(exitcode: (-?\d+)\) local_rank: (\d+) \(pid: (\d+)\)")
 _RENDEZVOUS = re.compile(r"(Timeout \d+s to complete rendezvous)|(RendezvousTimeoutError)")
 _PULSE = re.compile(r"PULSE: (\S+) is (\w+)")
 _ALERT = re.compile(r"\*\*\*ALERT: (\S+) is not RUNNING or SCHEDULED")
+_CANCELLED = re.compile(
+    r"\*\*\* (?:JOB|STEP) (\S+) ON \S+ CANCELLED AT (?:\S+)(?: DUE TO ([A-Z ]{1,40}?)(?:, [A-Z ]{1,60})?)? \*\*\*"
+)
 _FIELD = re.compile(r"\b(time|host|rank|exitcode|error_file|traceback) *: (.*)")
 _ENTRY = re.compile(r"\[\d{1,7}\]:\s*$")
 _INSIDE = re.compile(r"^\s|[\]:|)F] {2}|-----|<NO_OTHER_FAILURES>")
 """What a line of a box has that is neither a field nor a heading: it is indented, also behind a prefix."""
 _NUMBER = re.compile(r"-?\d+")
 _MOST_LINES = 2000
+Data = dict[str, str | int | None]
 
 
 class Torchrun:
@@ -24,10 +32,16 @@ class Torchrun:
 
     needles = (
         "Received Signals.",
+        "Received 1",
+        "Received 2 death",
+        "SignalException",
+        "xits with return code",
         "(exitcode: ",
         "RendezvousTimeout",
         "PULSE: ",
         "***ALERT",
+        "*** JOB ",
+        "*** STEP ",
         "Failures:",
         "Root Cause (first",
         "Sending process",
@@ -46,10 +60,14 @@ class Torchrun:
             self._in_box, self._root, self._lines = True, "Root Cause" in text, 0
             return []
         if found := _DEATH.search(text):
-            data = {"level": "warning", "signal": found[1], "what": "launcher told to end"}
+            named = found[1] or found[2]
+            data: Data = {"level": "warning", "signal": _SIGNALS.get(named, named), "what": "launcher told to end"}
             return [Happening(event="log.line", data=data, text=text.strip(), time=line.time)]
         if found := _EXIT.search(text):
             data = {"exit_code": int(found[1]), "local_rank": int(found[2]), "pid": int(found[3])}
+            return [Happening(event="rank.exit", data=data, text=text.strip(), time=line.time)]
+        if found := _RETURN_CODE.search(text):
+            data = {"exit_code": int(found[2]), "local_rank": int(found[1]) if found[1] else None}
             return [Happening(event="rank.exit", data=data, text=text.strip(), time=line.time)]
         if found := _RENDEZVOUS.search(text):
             data = {"rank": line.rank, "error": found[0]}
@@ -100,6 +118,9 @@ def _exit(root: bool, fields: dict[str, str], line: Line) -> Happening | None:
 
 def _status(line: Line) -> Sequence[Finding]:
     text = line.text
+    if found := _CANCELLED.search(text):
+        data = {"state": "cancelled", "name": found[1], "reason": (found[2] or "").lower()}
+        return [Happening(event="scheduler.status", data=data, text=text.strip(), time=line.time)]
     for pattern, known in ((_ALERT, "missing"), (_PULSE, "")):
         if found := pattern.search(text):
             data = {"state": known or found[2], "name": found[1]}

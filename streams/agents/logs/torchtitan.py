@@ -8,18 +8,20 @@ import msgspec
 from msgspec import Struct
 
 from schemas.telemetry import Reading
-from streams.agents.finding import Finding, Happening
+from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.moment import second
 from streams.agents.logs.numbers import number
 
-_STEP = re.compile(r"step: *(\d+) +loss: ")
-_FIELD = re.compile(r"\b(loss|grad_norm|tps|tflops|mfu|memory|validate_loss|lr): *(\S+)")
+_STEP = re.compile(r"(validate )?step: *(\d+) +loss: +(\S+)")
+_FIELD = re.compile(r"\b(loss|grad_norm|tps|wps|tflops|mfu|memory|validate_loss|lr): *(\S+)")
+_SAVING = re.compile(r"Saving the checkpoint|Saving a full checkpoint at last step, step (\d{1,15})")
 _SAVED = re.compile(r"Finished saving the checkpoint.{0,200}?in ([\d.]{1,20}) seconds")
 _COLLECTED = re.compile(r"\[GC\] .{0,200}?\b([\d.]{1,20}) seconds")
 _NUMBER = r"((?:0|[1-9]\d{0,14}+)(?:\.\d{1,20}+)?+)"
 _PLAIN = re.compile(
-    r"(?:\[rank(\d{1,7}+)\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d),(\d\d\d) - root - INFO - "
+    r"(?:\[rank(\d{1,7}+)\]:)?(?:\[titan\] )?(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d),(\d\d\d) - "
+    r"(?:root|[\w.]{1,100}+) - INFO - "
     rf"step: *+(0|[1-9]\d{{0,14}}+)  loss: ++{_NUMBER}  (?:grad_norm: *+{_NUMBER}  )?memory: *+{_NUMBER}GiB"
     rf"\([\d.]{{1,20}}+%\)  tps: (0|[1-9][\d,]{{0,19}}+)  tflops: {_NUMBER}  mfu: {_NUMBER}%\n",
     re.ASCII,
@@ -30,6 +32,7 @@ _SIGNALS = {
     "loss": "loss",
     "grad_norm": "grad_norm",
     "tps": "tokens_per_second_per_gpu",
+    "wps": "tokens_per_second_per_gpu",
     "tflops": "tflops",
     "mfu": "mfu",
     "memory": "hbm_peak_bytes",
@@ -53,9 +56,9 @@ _rows = msgspec.json.Decoder(list[_Row])
 
 
 class Torchtitan:
-    """Reads the steps of the first rank that speaks: where every rank prints, the others say the same."""
+    """Reads the steps of the first rank that speaks: where every rank prints, named or not, the others say the same."""
 
-    needles = (")  tps: ", "(or staging if async", "[GC] ")
+    needles = (")  tps: ", ")  wps: ", "(or staging if async", "Saving a full checkpoint", "[GC] ")
 
     def __init__(self) -> None:
         self._steps = Steps()
@@ -69,8 +72,8 @@ class Torchtitan:
             seconds = float(found[1])
             data: Data = {"step": max(0, self._steps.last), "seconds": seconds, "pause_seconds": seconds}
             return self._once(line, Happening(event="checkpoint.end", data=data, time=line.time))
-        if "Saving the checkpoint" in line.text:
-            data = {"step": max(0, self._steps.last)}
+        if found := _SAVING.search(line.text):
+            data = {"step": int(found[1]) if found[1] else max(0, self._steps.last)}
             return self._once(line, Happening(event="checkpoint.begin", data=data, time=line.time))
         if found := _COLLECTED.search(line.text):
             data = {"level": "info", "seconds": float(found[1]), "what": "garbage collection"}
@@ -93,17 +96,23 @@ class Torchtitan:
                 break  # who speaks is settled by the other way of reading
             place = found.end()
         printed = zip(_rows.decode(f"[{','.join(rows)}]"), times, strict=True)  # many at once are read the fastest
-        return [self._steps.step(row.step, _values(row), time) for row, time in printed], place
+        steps = self._steps
+        return [steps.step(row.step, _values(row), time) for row, time in printed if row.step != steps.last], place
 
     def _step(self, found: re.Match[str], line: Line) -> Sequence[Finding]:
+        step = int(found[2])
         if not self._speaks(line):
+            return []
+        if found[1]:
+            return [LoggedStep(step=step, values={"valid_loss": number(found[3])}, time=line.time)]
+        if step == self._steps.last:
             return []
         values: dict[str, Reading] = {
             _SIGNALS[name]: value
             for name, text in _FIELD.findall(line.text, found.start())
             if name in _SIGNALS and (value := number(text)) is not None
         }
-        return [self._steps.step(int(found[1]), values, line.time)]
+        return [self._steps.step(step, values, line.time)]
 
     def _once(self, line: Line, happening: Happening) -> Sequence[Finding]:
         return [happening] if self._speaks(line) else []

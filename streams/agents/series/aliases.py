@@ -64,6 +64,9 @@ _DCGM = (
     Alias("DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "nvlink_errors_total", "gpu"),
     Alias("DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", "nvlink_errors_total", "gpu"),
     Alias("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", "nvlink_errors_total", "gpu"),
+    Alias("DCGM_FI_DEV_NVLINK_COUNT_RX_ERRORS", "nvlink_errors_total", "gpu"),
+    Alias("DCGM_FI_DEV_NVLINK_COUNT_LOCAL_LINK_INTEGRITY_ERRORS", "nvlink_errors_total", "gpu"),
+    Alias("DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS", "nvlink_errors_total", "gpu"),
     Alias("DCGM_FI_DEV_POWER_VIOLATION", "clocks_held_power_seconds_total", "gpu", 1e-9),
     Alias("DCGM_FI_DEV_THERMAL_VIOLATION", "clocks_held_thermal_seconds_total", "gpu", 1e-9),
     Alias("DCGM_FI_DEV_SYNC_BOOST_VIOLATION", "clocks_held_sync_boost_seconds_total", "gpu", 1e-9),
@@ -137,9 +140,26 @@ for _alias in ALIASES:
 GPU_LABELS = ("UUID", "uuid", "gpu_uuid", "hw.id")
 JOB_LABELS = ("hpc_job", "training_job", "slurm_job_id", "job_id")
 """Labels of a training run; `job` alone is what Prometheus calls its own list of targets."""
-NODE_LABELS = ("Hostname", "hostname", "host.name", "k8s.node.name", "node", "nodename", "instance", "host")
+NODE_LABELS = (
+    "Hostname",
+    "hostname",
+    "host.name",
+    "k8s.node.name",
+    "node",
+    "kubernetes_node",
+    "nodename",
+    "instance",
+    "host",
+)
+COPY_LABELS = ("prometheus_replica", "__replica__")
+"""What tells copies of one series apart where two servers scrape the same page and both send it on."""
+NO_ADAPTERS = (
+    *("veth", "docker", "br-", "virbr", "cali", "cni", "flannel", "lxc", "vxlan", "tun", "tap", "kube"),
+    *("dummy", "nodelocaldns", "ovs", "genev", "ifb", "sit", "gre", "cilium", "azv", "eni"),
+)
+"""How network devices begin that are made of software, and come and go with containers."""
 MOUNT_TYPES = frozenset(
-    {"ext4", "xfs", "btrfs", "zfs", "nfs", "nfs4", "lustre", "beegfs", "gpfs", "ceph", "fuse.juicefs"}
+    {"ext4", "xfs", "btrfs", "zfs", "nfs", "nfs4", "lustre", "beegfs", "gpfs", "ceph", "fuse.juicefs", "wekafs"}
 )
 """Types of file systems whose space matters; the rest are views of memory or of the kernel."""
 BLANKS = frozenset(

@@ -3,11 +3,22 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from schemas.telemetry import LATEST_TIME, Entity, Reading
 from streams.agents.finding import Finding, Happening, Sample
 from streams.agents.series import derived
-from streams.agents.series.aliases import BLANKS, BY_SERIES, GPU_LABELS, JOB_LABELS, MOUNT_TYPES, NODE_LABELS, Alias
+from streams.agents.series.aliases import (
+    BLANKS,
+    BY_SERIES,
+    COPY_LABELS,
+    GPU_LABELS,
+    JOB_LABELS,
+    MOUNT_TYPES,
+    NO_ADAPTERS,
+    NODE_LABELS,
+    Alias,
+)
 from streams.agents.series.series import Series
 
 _LONGEST_NAME = 256
@@ -29,6 +40,7 @@ class _Seen(Struct):
 
     rows: dict[tuple[Entity, str], Readings] = field(default_factory=dict)
     further: dict[tuple[Entity, str], list[Series]] = field(default_factory=dict)
+    counted: dict[tuple[tuple[Entity, str], Alias], int] = field(default_factory=dict)
     time: float = 0.0
 
 
@@ -52,7 +64,7 @@ class SeriesReader:
             now: Unix seconds, for readings without a time.
         """
         seen: dict[tuple[str, str], _Seen] = {}
-        for one in {each.key: each for each in series if is_wanted(each.name)}.values():
+        for one in {each.key: each for each in map(_original, filter(_is_of_use, series))}.values():
             if one.value in BLANKS or one.value != one.value:
                 continue
             self._sort(one, now, seen.setdefault((_node(one), _job(one)), _Seen()))
@@ -68,15 +80,27 @@ class SeriesReader:
         thing = _thing(one)
         if thing is None or len(thing[1]) > _LONGEST_NAME:
             return
-        row = look.rows.setdefault(thing, {})
+        look.rows.setdefault(thing, {})
         if one.name in derived.DERIVED:
             look.further.setdefault(thing, []).append(one)
         for alias in BY_SERIES.get(one.name, ()):
             if alias.only[0] and one.labels.get(alias.only[0], "") != alias.only[1]:
                 continue
             value = self._value(alias, one, time)
-            if value is not None:
-                row[alias.signal] = (row.get(alias.signal) or 0.0) + value
+            if value is not None and value >= _LEAST.get(alias.signal, value):
+                self._add(alias, thing, value, look)
+
+    def _add(self, alias: Alias, thing: tuple[Entity, str], value: float, look: _Seen) -> None:
+        """Add up what are parts; one GPU that several containers share is told once for each, and counts once.
+
+        Of a rank's collectives the mean counts: they are as many readings of one quantity.
+        """
+        row, before = look.rows[thing], look.counted.get((thing, alias), 0)
+        look.counted[thing, alias] = before + 1
+        if thing[0] == "gpu" and before:
+            return
+        told = row.get(alias.signal) or 0.0
+        row[alias.signal] = (told * before + value) / (before + 1) if thing[0] == "job" else told + value
 
     def _value(self, alias: Alias, one: Series, time: float) -> float | None:
         if not alias.rate:
@@ -96,10 +120,12 @@ class SeriesReader:
         rows = {thing: dict(row) for thing, row in look.rows.items()}
         for thing, series in look.further.items():
             rows[thing] |= self._derive(node, thing, series, rows[thing], look.time)
+        events: list[Happening] = []
         for thing, row in rows.items():
             if thing[0] == "gpu":
-                yield from derived.xid_events(thing[1], row, look.further.get(thing, ()), self._codes)
+                events += derived.xid_events(thing[1], row, look.further.get(thing, ()), self._codes)
                 rows[thing] = derived.believable(row)
+        yield from _of_whole_gpus(events)
         yield from self._boot(node, look)
         yield from _samples(rows, look.time)
 
@@ -151,9 +177,37 @@ _ACTIVE = 4.0
 """State of an InfiniBand port that carries traffic."""
 
 
+_LEAST = {"link_bytes_per_second": 0.0, "space_free_bytes": 0.0}
+"""What a signal cannot be below: the speed of a link that is down is printed as less than nothing."""
+
+
+def _is_of_use(one: Series) -> bool:
+    return is_wanted(one.name)
+
+
+def _original(one: Series) -> Series:
+    """Leave out the labels by which copies of a series differ."""
+    if not any(label in one.labels for label in COPY_LABELS):
+        return one
+    labels = {label: value for label, value in one.labels.items() if label not in COPY_LABELS}
+    return Series(one.name, labels, one.value, one.time)
+
+
+def _of_whole_gpus(events: Iterable[Happening]) -> Iterator[Happening]:
+    """Tell an Xid once for a GPU with instances: an exporter prints the GPU's code for each of them."""
+    told: set[tuple[str, object]] = set()
+    for event in events:
+        gpu = event.subject.split("/", 1)[0]
+        if (gpu, event.data["code"]) not in told:
+            told.add((gpu, event.data["code"]))
+            yield replace(event, subject=gpu)
+
+
 def _node(one: Series) -> str:
+    """Find the node; in a container an exporter may take its pod's name for the host's."""
     for label in NODE_LABELS:
-        if name := one.labels.get(label):
+        name = one.labels.get(label)
+        if name and not (label == "Hostname" and "exporter" in name and one.labels.get("node")):
             return name.rsplit(":", 1)[0] if label == "instance" else name
     return ""
 
@@ -175,7 +229,7 @@ def _thing(one: Series) -> tuple[Entity, str] | None:
         return "nic", f"{one.labels.get('device', '')}:{one.labels.get('port', '')}"
     if one.name.startswith("node_network_"):
         device = one.labels.get("device", "")
-        return ("nic", device) if device and device != "lo" else None
+        return ("nic", device) if device not in ("", "lo") and not device.startswith(NO_ADAPTERS) else None
     if one.name.startswith("node_filesystem_"):
         mount = one.labels.get("mountpoint", "")
         return ("mount", mount) if mount and one.labels.get("fstype") in MOUNT_TYPES else None

@@ -51,6 +51,14 @@ def webhook(**other: Json) -> bytes:
     return body({"version": "4", "groupKey": "{}", "status": "firing", "receiver": "r", "alerts": [{**ALERT, **other}]})
 
 
+def test_an_alert_without_annotations_is_one() -> None:
+    """Senders write null where there are none, add fields of their own, and print nanoseconds and offsets."""
+    said = webhook(annotations=None, values={"A": 1.5}, startsAt="2026-03-04T12:00:00.123456789+02:00")
+    (fired,) = alerts(said)
+    assert fired.happening.text == ""
+    assert fired.happening.time == pytest.approx(1772618400.123456)
+
+
 def test_an_alert_is_an_event_at_its_time() -> None:
     """A firing alert has the time of its start, a resolved one of its end; labels say node, GPU and job."""
     (fired,) = alerts(webhook())
@@ -145,7 +153,33 @@ KUBERNETES: dict[str, tuple[Json, tuple[str, str] | None]] = {
         {"reason": "Rebooted", "regarding": {"kind": "Node", "name": "n06"}},
         ("node.boot", "n06"),
     ),
+    "a node out of memory": (
+        {
+            "reason": "SystemOOM",
+            "involvedObject": {"kind": "Node", "name": "n05"},
+            "message": "System OOM encountered, victim process: python, pid: 4711",
+        },
+        ("oom.kill", "n05"),
+    ),
+    "the newer spelling of who speaks": (
+        {
+            "reason": "Evicted",
+            "regarding": {"kind": "Pod", "name": "p"},
+            "note": "The node was low on resource: memory.",
+            "reportingController": "kubelet",
+            "reportingInstance": "n06",
+        },
+        ("worker.evicted", "n06"),
+    ),
     "a mount": ({"reason": "FailedMount", "involvedObject": {"kind": "Pod", "name": "p"}}, ("storage.error", "")),
+    "a mount of what the cluster itself keeps": (
+        {
+            "reason": "FailedMount",
+            "involvedObject": {"kind": "Pod", "name": "p"},
+            "message": 'MountVolume.SetUp failed for volume "kube-api-access-x" : object "ml"/"root-ca" not registered',
+        },
+        None,
+    ),
     "a pull": ({"reason": "Pulled", "involvedObject": {"kind": "Pod", "name": "p"}}, None),
 }
 

@@ -236,7 +236,7 @@ TABLE: dict[str, tuple[str, Says]] = {
     "kernel, a GPU only named": ("NVRM: GPU at PCI:0000:01:00: GPU-0a1b", []),
     "kernel, a switch": (
         "nvidia-nvswitch0: SXid (PCI:0000:00:00.0): 11002, Fatal, Link 3",
-        [("node.condition", {"code": "SXid 11002", "healthy": False})],
+        [("node.condition", {"code": "SXid 11002", "healthy": False}), ("log.line", {"level": "error"})],
     ),
     "kernel, a slow link": (
         "pci 0000:04:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x16 link at 0000:01:00.0"

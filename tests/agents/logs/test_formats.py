@@ -4,7 +4,10 @@ import gzip
 import json
 import math
 import os
+import time
+from collections.abc import Callable
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,15 @@ from hypothesis import strategies as st
 from schemas.codec import decode, encode
 from schemas.telemetry import Tick
 from streams.agents.finding import Finding, Happening, LoggedStep, Sample
+from streams.agents.logs.catalogue import FORMATS
 from streams.agents.logs.reader import LONGEST, LogReader
 from streams.agents.stamp import Stamp
-from tests.agents.logs.table import TABLE, Says
+from tests.agents.logs.lines import LINES, behind, in_docker
+from tests.agents.logs.table import Says
 
 ARRIVED = 1_780_000_000.0
+SLOWEST_SECONDS = 6.0
+"""Of processor time for some 300 lines of 16,384 characters; one expression that goes astray takes as long for one."""
 SHARED = Path(os.environ.get("TRAINMASTER_SHARED", Path(__file__).parents[4] / "shared")) / "cases"
 
 
@@ -58,10 +65,10 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", LINES)
 def test_every_line_says_what_it_says(name: str) -> None:
     """A line of the table becomes its records, whole and cut into single bytes."""
-    text, wanted = TABLE[name]
+    text, wanted = LINES[name]
     check(said(read(text.encode())), wanted)
     check(said(read(text.encode(), cut=1)), wanted)
 
@@ -97,15 +104,33 @@ def test_a_stretch_says_what_its_lines_say(name: str, odd: str) -> None:
 
 PREFIXES = ("[default7]:", "[rank0]:", "retraining/0 [default0]:", "(task, pid=6678) ", "0: ", "trainer-1 | ",
             "2026-03-04T10:00:00.123456789Z stdout F ", "Mar  4 10:00:00 n05 trainer[77]: ")  # fmt: skip
-ONE_LINERS = [name for name, (text, _) in TABLE.items() if "\n" not in text and "\r" not in text]
+ONE_LINERS = [name for name, (text, _) in LINES.items() if "\n" not in text and "\r" not in text]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_prefixes_change_nothing(prefix: str) -> None:
     """What a launcher or collector prints before a line is passed over; a rank in it may become the line's."""
     for name in ONE_LINERS:
-        text, wanted = TABLE[name]
+        text, wanted = LINES[name]
         check(said(read(f"{prefix}{text}\n".encode())), wanted)
+
+
+COLLECTED: dict[str, Callable[[str], str]] = {
+    "docker": in_docker,
+    "containerd": partial(behind, "2026-03-04T10:00:00.123456789Z stdout F "),
+    "journald": partial(behind, "Mar 04 10:00:00 n05 trainer[77]: "),
+}
+WRAPPED = "megatron, wrapped in the middle of a number"
+
+
+@pytest.mark.parametrize("collector", COLLECTED)
+def test_collectors_change_nothing(collector: str) -> None:
+    """Records of several lines too say what they say when every line has a collector's prefix, or is an object."""
+    for name, (text, wanted) in LINES.items():
+        if name != WRAPPED and "\r" not in text:
+            check(said(read(COLLECTED[collector](text).encode())), wanted)
+    ((_, values),) = said(read(COLLECTED[collector](LINES[WRAPPED][0]).encode()))
+    assert "step_seconds" not in values, "half a number behind a prefix is none"
 
 
 def test_times_are_read_where_they_are_printed() -> None:
@@ -158,8 +183,8 @@ def test_collectives_of_the_inspector_are_means_by_rank() -> None:
     assert sample.values["nccl_bus_bytes_per_second"] == pytest.approx([150e9, 40e9])
 
 
-FRAGMENTS = st.sampled_from(sorted({part for text, _ in TABLE.values() for part in text.split(" ")}))
-LINES = st.sampled_from([text for text, _ in TABLE.values()])
+FRAGMENTS = st.sampled_from(sorted({part for text, _ in LINES.values() for part in text.split(" ")}))
+TEXTS = st.sampled_from([text for text, _ in LINES.values()])
 
 
 @st.composite
@@ -167,7 +192,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     """Draw a log of known lines, pieces of them in any order, cut and glued, and bytes that mean nothing."""
     pieces: list[bytes] = []
     for _ in range(draw(st.integers(1, 8))):
-        line = draw(LINES).encode()
+        line = draw(TEXTS).encode()
         begin, end = sorted((draw(st.integers(0, len(line))), draw(st.integers(0, len(line)))))
         mixed = " ".join(draw(st.lists(FRAGMENTS, max_size=12))).encode()
         pieces.append(draw(st.sampled_from([line, line[begin:end], mixed, draw(st.binary(max_size=40))])))
@@ -203,6 +228,17 @@ def test_a_line_without_end_is_cut_off(cut: int) -> None:
     ]
     assert [step.step for step in steps] == [7, 7]
     assert len(read(first + beyond + beyond + first + b"\n", cut)) == 2
+
+
+@pytest.mark.parametrize("filling", ["a", "_a", "a ", "aa, ", "1", ": ", "=", "Aa1."])
+def test_long_lines_are_read_quickly(filling: str) -> None:
+    """No line, whatever it begins with and however long, keeps the reader busy."""
+    needles = {needle for make in FORMATS for needle in make().needles}
+    begin = time.process_time()
+    for needle in sorted(needles):
+        line = needle + filling * (LONGEST // len(filling))
+        read(f"{line}\n{line} {needle}\n".encode())
+    assert time.process_time() - begin < SLOWEST_SECONDS
 
 
 @pytest.mark.recorded
