@@ -1,19 +1,12 @@
 """Jobs of one to eight GPUs: nobody is alarmed where nothing is wrong, and what is wrong is told."""
 
-from typing import Any
-
-import numpy as np
 import pytest
 
-from schemas.codec import encode
 from streams.agents.simulation.conditions import Conditions
-from streams.agents.simulation.decoys import DailyDrift, LoneStalls, UnevenSequences, WarmUp
+from streams.agents.simulation.decoys import UnevenSequences
 from streams.agents.simulation.host_faults import SlowNode
 from streams.agents.simulation.influence import Influence
-from streams.agents.simulation.job import Job, nodes_named
-from streams.agents.simulation.scenario import Leg, Scenario
-from streams.agents.simulation.simulation import Simulation
-from tests.acceptance.replaying import replayed
+from tests.acceptance.simulated_job import told
 
 SIZES = ((1, 1), (2, 1), (1, 4))
 ONSET = 201
@@ -36,20 +29,6 @@ class EmptyLoader(Influence, frozen=True, kw_only=True):
         """Lengthen the wait for data of all ranks."""
         if self.strength(now.step) and now.step % 25 == 0:
             now.loader += now.job.parts.seconds
-
-
-def told(
-    nodes: int, gpus: int, *influences: Influence, seed: int = 1, steps: int = 450
-) -> list[dict[str, Any]]:  # Any: plain data
-    """The incidents of a job of so many nodes and GPUs each, and what it met."""
-    job = Job(name="small", nodes=nodes_named(nodes), gpus_per_node=gpus)
-    always = (WarmUp(onset=1), DailyDrift(onset=0), LoneStalls(onset=1))
-    leg = Leg(job=job, steps=(1, steps), influences=(*always, *influences))
-    simulation = Simulation(Scenario(name="small", summary="", legs=(leg,)), np.random.default_rng(seed))
-    records = []
-    while not simulation.finished:
-        records += simulation.advance()
-    return list(replayed(encode(record) + b"\n" for record in records)["incidents"])
 
 
 @pytest.mark.parametrize(("nodes", "gpus", "seed"), [(1, 1, 1), (1, 2, 1), (1, 2, 3), (2, 1, 3), (1, 4, 1)])
