@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from detectors.base import Alarm, Flags, Floats, Ints, Memory, check_row, fits, per_series, require
-from detectors.robust import median, push
+from detectors.robust import latest_columns, median, push
 
 NEWEST = 3
 """Blocks by which it is judged where a series stands now."""
@@ -75,7 +75,8 @@ class Creep:
     Output: an alarm when a ramp is found, dated to the block in which it begins, `before` being the level there; a
         revision when it has come half as far again; one with `over` when it is back half-way. After a change that is
         there to stay, call `relearn`.
-    Cost: O(1) per series and row; a fit of 0.3 ms with every block. Memory: 2 `blocks` + 2 `block` numbers a series.
+    Cost: O(1) per series and row, 0.06 µs over many; where one has left its level a fit of 0.2 ms with every block.
+        Memory: 2 `blocks` + 2 `block` numbers a series.
     Raises: ValueError for a parameter out of range (when built), or a row that is infinite or of another width.
 
     >>> creep = Creep()
@@ -150,9 +151,10 @@ class Creep:
         push(memory.levels, memory.blocks, full, median(memory.block[full]))
         push(memory.rows, memory.blocks, full, memory.begun[full])
         memory.blocks[full] += 1
-        alarms = []
-        for one in full.tolist():
-            alarms += self._judge(memory, index, one) if memory.onset[one] < 0 else self._follow(memory, index, one)
+        going = memory.onset[full] >= 0
+        alarms = [alarm for one in full[going].tolist() for alarm in self._follow(memory, index, one)]
+        for one, needed in self._away(memory, full[~going]):
+            alarms += self._judge(memory, index, one, needed)
         return alarms
 
     def moved(self, memory: CreepMemory, series: int, since: int) -> float:
@@ -170,14 +172,20 @@ class Creep:
         columns = (memory.blocks[series] - count + np.arange(count)) % self.blocks
         return memory.levels[series, columns], memory.rows[series, columns]
 
-    def _judge(self, memory: CreepMemory, index: int, one: int) -> list[Alarm]:
+    def _away(self, memory: CreepMemory, series: Ints) -> list[tuple[int, float]]:
+        """Give those series that have left the level of their oldest blocks, and what is worth an alarm in them."""
+        series = series[memory.blocks[series] >= self.head + self.ramp]
+        blocks = memory.blocks[series]
+        oldest = (np.maximum(blocks - self.blocks, 0)[:, None] + np.arange(self.head)) % self.blocks
+        base = median(memory.levels[series[:, None], oldest])
+        now = median(memory.levels[series[:, None], latest_columns(self.blocks, blocks, NEWEST)])
+        worth, floor = (np.broadcast_to(limit, (memory.width,))[series] for limit in (self.worth, self.floor))
+        needed = np.maximum(worth * np.abs(base), floor)
+        away = np.abs(now - base) >= needed / 2
+        return list(zip(series[away].tolist(), needed[away].tolist(), strict=True))
+
+    def _judge(self, memory: CreepMemory, index: int, one: int, needed: float) -> list[Alarm]:
         levels, rows = self._last(memory, one)
-        if levels.size < self.head + self.ramp:
-            return []
-        base = float(np.median(levels[: self.head]))
-        needed = self._needed(memory, one, base)
-        if abs(float(np.median(levels[-NEWEST:])) - base) < needed / 2:
-            return []
         bend = self._bend(levels)
         if bend is None or not self._is_ramp(levels, bend, needed):
             return []
