@@ -10,6 +10,7 @@ from bench import (
     blame,
     calm,
     change_points,
+    creeps,
     delay_bound,
     detector_speed,
     flood,
@@ -43,6 +44,7 @@ ALONE: dict[str, Callable[[], Table]] = {
 ON_DATA: dict[str, Callable[[Path], Table]] = {
     "calm": calm.run,
     "alarm_rate": alarm_rate.run,
+    "creeps": creeps.run,
     "step_times": step_times.run,
     "change_points": change_points.run,
     "streaming_anomalies": streaming_anomalies.run,

@@ -7,6 +7,7 @@ from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
 from detectors.continuity import Continuity
 from detectors.counter_rate import CounterRate
+from detectors.creep import Creep
 from detectors.exposure import Exposure
 from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
@@ -25,6 +26,7 @@ DETECTORS: dict[str, Callable[[], AnyDetector]] = {
     "checkpoint": Checkpoint,
     "continuity": Continuity,
     "counter_rate": CounterRate,
+    "creep": Creep,
     "exposure": Exposure,
     "extreme": Extreme,
     "level_shift": LevelShift,

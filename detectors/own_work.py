@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detectors.base import Floats, Ints, Memory
-from detectors.peers import Whole, among_peers, whole_row
+from detectors.peers import Whole, among_peers, is_one_number, whole_row
 from detectors.robust import latest_columns
 
 APART = -1
@@ -105,7 +105,7 @@ class OwnWork:
     def _keep_whole(self, memory: OwnWorkMemory, index: int, row: Floats, whole: Whole) -> Noted:
         """Keep a row of all ranks; where all stand at one place in their rings, that is one column."""
         pushed, every = memory.pushed, everybody(row.size)
-        column = -1 if np.count_nonzero(pushed != pushed[0]) else int(pushed[0]) % self.held
+        column = int(pushed[0]) % self.held if is_one_number(pushed) else -1
         place: tuple[slice | Ints, int | Ints] = (slice(None), column) if column >= 0 else (every, pushed % self.held)
         memory.seconds[place] = row
         memory.ratio[place] = whole.ratio
@@ -141,9 +141,12 @@ class OwnWork:
         newest, gone = self.in_and_out(memory, column, window)
         if newest[newest.argmax()] <= limit and gone[gone.argmax()] <= limit:
             return  # nobody was over it, and all have both rows: a NaN is the largest, and not less
-        now = (newest > limit).astype(np.int64) - (gone > limit)
-        whole = slice(None) if judged.size == memory.width else judged
-        count[whole] += now[whole]
+        over, left = newest > limit, gone > limit
+        now = (over.view(np.int8) - left.view(np.int8)).astype(np.int64)
+        if judged.size == memory.width:
+            count += now
+        else:
+            count[judged] += now[judged]
 
     def ratios(self, memory: OwnWorkMemory, count: int) -> Floats:
         """Give the last ratios of all ranks, shape (ranks, count), oldest first; NaN where a rank has fewer."""

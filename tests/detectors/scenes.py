@@ -10,6 +10,7 @@ from detectors.change_point import ChangePoint
 from detectors.checkpoint import Checkpoint
 from detectors.continuity import Continuity
 from detectors.counter_rate import CounterRate
+from detectors.creep import Creep
 from detectors.exposure import Exposure
 from detectors.extreme import Extreme
 from detectors.level_shift import LevelShift
@@ -130,6 +131,15 @@ def _leaks(seed: int, noise: float) -> Scene:
     return rows, {(1, 9)}
 
 
+def _creeping(seed: int, noise: float) -> Scene:
+    rows = 10.0 + 10.0 * noise * _noise(600, 5, seed)
+    rows[:, 1] *= 1.0 + 0.5 * np.clip((np.arange(600) - 300) / 200, 0.0, 1.0)
+    rows[300:, 2] *= 1.2
+    rows[:, 3] *= 1.0 + 0.015 * np.sin(np.arange(600) / 90)
+    rows[:, 4] *= 1.0 + 0.0004 * np.arange(600)
+    return rows, {(1, 300)}
+
+
 def _periods(seed: int, noise: float) -> Scene:
     rows = 1.0 + noise * _noise(400, 4, seed)
     rows[100:300:5, 1] *= 2.0
@@ -184,6 +194,7 @@ CASES = {
     "counter_rate": Case(lambda: CounterRate(floor=10.0), _counts, 7.0, thousandth=lambda: CounterRate(floor=10_000.0)),
     "continuity": Case(Continuity, _cursors, 7.0, scales=((4.0, 0.0), (0.5, 32.0), (-1.0, 0.0))),
     "trend": Case(Trend, _leaks, 50.0, scales=((4.0, 0.0), (0.5, 0.0), (-1.0, 0.0))),
+    "creep": Case(Creep, _creeping, 7.0, scales=((4.0, 0.0), (0.001, 0.0), (-3.0, 0.0)), dated=20),
     "exposure": Case(Exposure, _mixture, 0.25, unitless=True, dated=20),
     "periodic": Case(Periodic, _periods, 1.5, scales=((4.0, 0.0), (0.125, 0.0))),
     "slow_rank": Case(SlowRank, _slow, 1.5, scales=((4.0, 0.0), (0.001, 0.0)), alone=False),

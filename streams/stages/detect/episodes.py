@@ -71,7 +71,9 @@ def end_all(
 
 def held_against_normal(detection: Detection) -> bool:
     """Tell whether a detection means nothing any more once something else is normal."""
-    return detection.detector == "level_shift" or (detection.detector == "sustained" and detection.subject == "job")
+    return detection.detector in ("level_shift", "creep") or (
+        detection.detector == "sustained" and detection.subject == "job"
+    )
 
 
 def is_of_the_job(detection: Detection) -> bool:

@@ -13,7 +13,7 @@ from detectors.catalogue import DETECTORS
 from detectors.exposure import Exposure
 from schemas.detection import Detection
 from schemas.signals import signal_named
-from streams.stages.detect import mixture, silence, spinning, watched
+from streams.stages.detect import creeping, mixture, silence, spinning, watched
 from streams.stages.detect.signs.catalogue import CATALOGUE
 
 _SIGNS = {sign.name: sign for sign in CATALOGUE}
@@ -75,6 +75,7 @@ def _exposure(signal: str) -> AnyDetector:
 
 _OF_JOB: dict[str, Callable[[str], AnyDetector]] = {
     "level_shift": lambda signal: watched.level_shift((signal,)),
+    "creep": lambda _: creeping.creep(),
     "spike": lambda signal: watched.spike((signal,)),
     "sustained": lambda signal: watched.sustained(signal) if signal in watched.LIMITS else watched.flag(signal),
     "counter_rate": watched.counter_rate,

@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from detectors.base import Flags, Floats
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
+from detectors.creep import CreepMemory
 from detectors.expected_work import ExpectedWorkMemory
 from detectors.exposure import ExposureMemory
 from detectors.level_shift import LevelShiftMemory
@@ -92,6 +93,7 @@ class JobSeries(Struct):
     Attributes:
         normal: signal -> healthy level as it was last told.
         dropped: signals of which it has to be told that nothing is known to be healthy any more.
+        creep: of the pace and the loads, by `creeping.COLUMNS`.
         tellers: signal of `marked` -> node whose frames bring it.
         rows: steps closed in this attempt.
     """
@@ -108,6 +110,7 @@ class JobSeries(Struct):
     schedule: dict[str, tuple[float, int]] = field(default_factory=dict)
     normal: dict[str, float] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
+    creep: CreepMemory | None = None
     rows: int = 0
 
 

@@ -10,7 +10,7 @@ from detectors.nonfinite import NonFinite, mark
 from schemas.signals import signal_named
 from schemas.telemetry import Reading
 from schemas.wording import amount, step_words
-from streams.stages.detect import counts, watched
+from streams.stages.detect import counts, creeping, watched
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.episodes import Found, time_of
 from streams.stages.detect.memory import Attempt, JobSeries
@@ -39,6 +39,7 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool, borne: float | 
         forget(series)
     pace = watched.pace_worth(borne, series.normal.get("step_seconds"))
     yield from _levels(attempt, closed, pace, quiet=explained or series.rows <= SETTLING_STEPS)
+    yield from _creeps(attempt, closed, pace, quiet=explained or series.rows <= SETTLING_STEPS)
     yield from _limits(attempt, closed, quiet=explained)
     yield from _spikes(attempt, closed)
     yield from _nonfinite(attempt, closed)
@@ -49,6 +50,7 @@ def forget(series: JobSeries) -> None:
     """Learn anew what is normal: the configuration has changed."""
     if series.level is not None:
         watched.level_shift(tuple(series.names)).relearn(series.level)
+    series.creep = None
     series.sustained.clear()
     series.dropped = told_before(series)
     series.normal.clear()
@@ -68,6 +70,7 @@ def carry_over(series: JobSeries) -> JobSeries:
         series.spike.direction[:] = 0
     if series.nonfinite is not None:
         series.nonfinite.kind[:] = 0
+    series.creep = None
     series.sustained.clear()
     for name, count in series.counts.items():
         if count.signal.counter is not None:
@@ -129,6 +132,22 @@ def _levels(attempt: Attempt, closed: ClosedStep, pace: float | None, quiet: boo
         else:
             harmless[alarm.series] = True
     _accept(detector, series, harmless)
+
+
+def _creeps(attempt: Attempt, closed: ClosedStep, pace: float | None, quiet: bool) -> Iterator[Finding]:
+    """What a level shift tells of the pace is not told again."""
+    series = attempt.series
+    told = series.level is not None and any(
+        name in watched.PACE and series.level.direction[place] for place, name in enumerate(series.names)
+    )
+    for name, alarm in creeping.watch(series, closed, pace, quiet=quiet or told):
+        found = _found("creep", name, attempt, alarm, closed)
+        change = alarm.after / alarm.before - 1
+        found.text = (
+            f"{name} has gone from {amount(name, alarm.before)} to {amount(name, alarm.after)} ({change:+.0%}), "
+            f"little by little since {step_words(found.onset_step)}"
+        )
+        yield alarm, found
 
 
 def _accept(detector: LevelShift, series: JobSeries, harmless: Flags) -> None:

@@ -23,8 +23,11 @@ SHARE, GRAVE = 0.03, 0.10
 """Share of the time lost from which stalls count: so many of them, or fewer where it is grave."""
 CROWD = 0.35
 """Share of the steps above which long steps are a pattern of the job and no stalls."""
-CLEAR = 3.0
-"""Times the spread of the other steps by which stalls have to stand out: a long tail is no stall."""
+CLEAR, CLEARER = 3.0, 5.0
+"""Times the spread of the other steps by which stalls have to stand out: a long tail is no stall. The larger counts for
+what grows with the length of sequences and comes at no fixed distance: more to do is no stall either."""
+GROWS = ("compute", "h2d", "host_prep")
+"""Parts of the work that take longer where there is more to do."""
 IN_A_ROW = 3
 """So many long steps in a row are another level and no stalls."""
 CALM = 3.0
@@ -101,7 +104,8 @@ class RecurringStall(Sign[RecurringStallMemory]):
             return
         part = memory.part if memory.told is not None else parts.most_common(1)[0][0]
         stalls = [one for one in memory.stalls if one.part == part]
-        lost = sum(one.excess for one in stalls) / max(sum(memory.seconds), 1e-9)
+        held = [one for one in stalls if one.step > memory.stalls[-1].step - len(memory.seconds)]
+        lost = sum(one.excess for one in held) / max(sum(memory.seconds), 1e-9)
         enough = (len(stalls) >= FEWEST and lost >= SHARE) or (len(stalls) >= FEWEST_GRAVE and lost >= GRAVE)
         crowded = len(memory.stalls) > CROWD * len(memory.seconds)
         if memory.told is None and (not enough or crowded or not _stand_out(memory, stalls)):
@@ -165,11 +169,17 @@ def _is_planned(memory: RecurringStallMemory, closed: ClosedStep) -> bool:
 
 
 def _stand_out(memory: RecurringStallMemory, stalls: list[Stall]) -> bool:
-    """Tell whether stalls are a kind of their own, and not the far end of steps of uneven length."""
+    """Tell whether stalls are a kind of their own, and not the far end of steps of uneven length.
+
+    Where few ranks take part, that end is thin: a step is as long as the longest of few sequences, and nearly all of
+    them are short. How uneven they are is seen below the usual step as well.
+    """
     usual = float(np.median(memory.seconds))
     others = [one for one in memory.seconds if one < LONG * usual]
-    tail = float(np.quantile(others, 0.98)) - usual
-    return float(np.quantile([one.excess for one in stalls], 0.2)) >= CLEAR * tail
+    least, most = np.quantile(others, (0.02, 0.98))
+    varies = stalls[0].part in GROWS and not _period(stalls)
+    needed = CLEARER * max(most - usual, usual - least) if varies else CLEAR * (most - usual)
+    return float(np.quantile([one.excess for one in stalls], 0.2)) >= float(needed)
 
 
 def _settle_on_new_level(memory: RecurringStallMemory) -> None:
