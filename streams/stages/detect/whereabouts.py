@@ -112,7 +112,8 @@ def _gpus(record: Telemetry) -> list[str]:
         given = record.data.get("gpus")
         named += given if isinstance(given, list) else []
         named += [record.subject] if record.event in OF_A_GPU else []
-    return [one for one in dict.fromkeys(named) if isinstance(one, str) and len(one) >= SHORTEST and ":" not in one]
+    texts = (one for one in named if isinstance(one, str) and len(one) >= SHORTEST and ":" not in one)
+    return list(dict.fromkeys(texts))
 
 
 def _sent(known: Whereabouts, source: Telemetry, to: str, word: str, subject: str, data: dict[str, object]) -> Sent:
