@@ -99,7 +99,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         onset_step=case.onset_step,
         onset_time=case.onset_time,
         opened_time=case.opened_time,
-        updated_time=memory.clock,
+        updated_time=memory.clock or case.opened_time,  # a stream of log lines alone moves no clock
         end_step=case.end_step,
         end_time=case.end_time,
         ranks=ranks,
