@@ -10,6 +10,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "level_restart": ("loss",),
     "loss_vanished": ("loss",),
     "mass_missing": ("node.missing",),
+    "mass_eviction": ("worker.evicted",),
     "no_successor": ("attempt.ended",),
     "off_schedule": ("learning_rate",),
     "offending_node": ("",),

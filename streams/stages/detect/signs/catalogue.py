@@ -8,6 +8,7 @@ from streams.stages.detect.signs.incomplete_save import IncompleteSave
 from streams.stages.detect.signs.late_steps import LateSteps
 from streams.stages.detect.signs.level_restart import LevelRestart
 from streams.stages.detect.signs.loss_vanished import LossVanished
+from streams.stages.detect.signs.mass_eviction import MassEviction
 from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
 from streams.stages.detect.signs.off_schedule import OffSchedule
@@ -54,6 +55,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     GaugeXid(),
     ReturnedGpu(),
     MassMissing(),
+    MassEviction(),
     NoSuccessor(),
     RepeatOffender(),
     CommonNode(),

@@ -11,6 +11,7 @@ from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
 from streams.stages.detect.signs.late_steps import LateStepsMemory
 from streams.stages.detect.signs.level_restart import LevelRestartMemory
 from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
+from streams.stages.detect.signs.mass_eviction import MassEvictionMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.off_schedule import OffScheduleMemory
@@ -53,6 +54,7 @@ class Signs(Struct):
     level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
+    mass_eviction: MassEvictionMemory = field(default_factory=MassEvictionMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     off_schedule: OffScheduleMemory = field(default_factory=OffScheduleMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
