@@ -1,4 +1,4 @@
-"""Many workers of one job that the scheduler took within seconds, while it left the others: no queue works like that."""
+"""Many workers of one job that the scheduler took within seconds while it left the others: no queue works like that."""
 
 from collections.abc import Iterator
 
