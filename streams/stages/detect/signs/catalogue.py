@@ -3,6 +3,7 @@
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
+from streams.stages.detect.signs.error_flood import ErrorFlood
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
 from streams.stages.detect.signs.late_steps import LateSteps
@@ -53,6 +54,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     LossVanished(),
     ZeroReading(),
     GaugeXid(),
+    ErrorFlood(),
     ReturnedGpu(),
     MassMissing(),
     MassEviction(),

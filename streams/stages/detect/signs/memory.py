@@ -6,6 +6,7 @@ from schemas.detection import Detection
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
+from streams.stages.detect.signs.error_flood import ErrorFloodMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
 from streams.stages.detect.signs.late_steps import LateStepsMemory
@@ -49,6 +50,7 @@ class Signs(Struct):
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
+    error_flood: ErrorFloodMemory = field(default_factory=ErrorFloodMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
     late_steps: LateStepsMemory = field(default_factory=LateStepsMemory)
     level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
