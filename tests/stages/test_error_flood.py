@@ -7,8 +7,6 @@ from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.stage import Detect
 from tests.stages.build import Fed, Job
 
-NAME = "ecc_dram_corrected_volatile_total"
-
 
 def floods(counted: Callable[[float], float], seconds: int = 400) -> list[Detection]:
     """The last revision of every flood in a job whose second GPU has counted so much after so many seconds."""
@@ -17,7 +15,8 @@ def floods(counted: Callable[[float], float], seconds: int = 400) -> list[Detect
     for _ in range(seconds // 10):
         fed.feed(*job.run(9))
         count = counted(job.time - 1_740_000_000.0)
-        fed.feed(job.sample("gpu", ["GPU-0", "GPU-1"], "n1", [0, 1], **{NAME: [7.0, count]}))
+        pair = ["GPU-0", "GPU-1"]
+        fed.feed(job.sample("gpu", pair, "n1", [0, 1], ecc_dram_corrected_volatile_total=[7.0, count]))
     fed.flush()
     last = {one.id: one for one in fed.told(Detection) if one.detector == "error_flood"}
     return list(last.values())
