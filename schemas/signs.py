@@ -74,6 +74,7 @@ SIGNS = (
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),
     SignKind("returned_gpu", "a GPU that was taken out of the pool is back under another node's name", "xid_last"),
     SignKind("mass_missing", "many nodes went missing at once", "source_age_seconds"),
+    SignKind("partial_gang", "the scheduler runs only a part of the job, and no step is trained", "interval_seconds"),
     SignKind("mass_eviction", "the scheduler took many workers of a job at once, and not all", "interval_seconds"),
     SignKind(
         "no_successor", "the job ended at its time limit and nothing runs or is queued after it", "interval_seconds"

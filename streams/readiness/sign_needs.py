@@ -17,6 +17,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "offending_node": ("",),
     "order_repeated": ("sample_id",),
     "overdue_save": ("checkpoint.end",),
+    "partial_gang": ("scheduler.status",),
     "position_restart": ("sampler_cursor",),
     "rank_error": ("rank.error",),
     "rate_restart": ("learning_rate",),

@@ -30,8 +30,10 @@ def hear(attempt: Attempt, event: Event) -> None:
             _with_job(_word(attempt, str(node)), event)
     elif event.event in (*AWAY, *RELEASED, *DONE, "action.started"):
         node = event.subject or event.node
-        _announced(_word(attempt, node), event)
         place = attempt.voices.places.get(node)
+        if event.event.startswith("action.") and place is None:
+            return  # not every action is one on a node
+        _announced(_word(attempt, node), event)
         if place is not None and event.event in (*RELEASED, *DONE):
             attempt.voices.latest[place] = max(attempt.voices.latest[place], event.time)
 

@@ -16,6 +16,7 @@ from streams.stages.detect.signs.off_schedule import OffSchedule
 from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.order_repeated import OrderRepeated
 from streams.stages.detect.signs.overdue_save import OverdueSave
+from streams.stages.detect.signs.partial_gang import PartialGang
 from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_restart import RateRestart
@@ -58,6 +59,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     ReturnedGpu(),
     MassMissing(),
     MassEviction(),
+    PartialGang(),
     NoSuccessor(),
     RepeatOffender(),
     CommonNode(),

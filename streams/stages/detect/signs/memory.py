@@ -19,6 +19,7 @@ from streams.stages.detect.signs.off_schedule import OffScheduleMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
 from streams.stages.detect.signs.overdue_save import OverdueSaveMemory
+from streams.stages.detect.signs.partial_gang import PartialGangMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
@@ -57,6 +58,7 @@ class Signs(Struct):
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
     mass_eviction: MassEvictionMemory = field(default_factory=MassEvictionMemory)
+    partial_gang: PartialGangMemory = field(default_factory=PartialGangMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     off_schedule: OffScheduleMemory = field(default_factory=OffScheduleMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
