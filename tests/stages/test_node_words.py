@@ -94,6 +94,12 @@ def test_nodes_that_a_job_has_taken_are_heard_elsewhere() -> None:
     assert pool.idle(60).idle(300, NODES[1:]).silent() == [("n1", True)]
 
 
+def test_a_node_that_goes_on_speaking_here_is_missed() -> None:
+    """Some agents speak for the cluster whatever runs on the node; and a job may be gone without a word."""
+    pool = Pool().idle(300).say("job.running", "toy", nodes=["n1", "n2"]).idle(120, NODES[:1] + NODES[2:])
+    assert pool.idle(300, NODES[2:]).silent() == [("n1", True)]
+
+
 @pytest.mark.parametrize(
     ("since", "counts"),
     [

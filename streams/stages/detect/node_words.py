@@ -18,6 +18,8 @@ DAY_SECONDS = 86400.0
 BROKEN_SECONDS = 90 * DAY_SECONDS
 """What is older than any archive that is read again was stamped by a clock that is wrong."""
 NEVER = float("inf")
+MOVED_SECONDS = 60.0
+"""So long after a job has begun its nodes may still be heard as idle ones."""
 
 
 def hear(attempt: Attempt, event: Event) -> None:
@@ -39,9 +41,12 @@ def hear(attempt: Attempt, event: Event) -> None:
 
 
 def spoke(voices: Voices, node: str, time: float) -> None:
-    """A node that is heard where idle nodes are, after its job has ended, is one of them again."""
+    """A node that is heard where idle nodes are, after its job has ended, is one of them again.
+
+    One that is heard there well after a job began on it speaks there anyway, or the job is no more.
+    """
     word = voices.words.get(node)
-    if word is not None and word.job_until < time:
+    if word is not None and time > (word.given + MOVED_SECONDS if word.job_until == NEVER else word.job_until):
         word.job_until = 0.0
 
 
