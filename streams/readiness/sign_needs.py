@@ -4,7 +4,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "collective_timeout": ("nccl.timeout",),
     "common_node": ("step_seconds", "loss", "nccl_bus_bytes_per_second"),
     "crash": ("attempt.ended", "rank.exit", "rank.error", "worker.killed"),
-    "error_flood": ("ecc_sbe_volatile_total", "ecc_dram_corrected_volatile_total"),
+    "error_flood": ("ecc_sbe_volatile_total",),
     "gauge_xid": ("xid_last",),
     "incomplete_save": ("checkpoint.shards",),
     "late_steps": ("step_seconds", "interval_seconds"),
