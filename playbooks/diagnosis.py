@@ -259,8 +259,10 @@ def _culprits(kind: str, source: Detection | Event, facts: Facts) -> list[tuple[
 
 
 def place_of(event: Event) -> str:
-    """The node on which something happened: what a job tells its cluster says where it was."""
-    return str(event.data.get("node") or event.node) if event.event == "job.fault" else event.node
+    """The node on which something happened: a job tells its cluster where it was, a scheduler whose worker it took."""
+    if event.event == "job.fault":
+        return str(event.data.get("node") or event.node)
+    return event.subject if event.event == "worker.evicted" and event.subject else event.node
 
 
 def _named(kind: str, source: Detection, facts: Facts) -> list[str]:

@@ -110,6 +110,7 @@ EVENTS = (
     ),
     EventKind("history.resumed", "behind such a loss: pauses of the job are measured from here on", ()),
     EventKind("job.fault", "a job tells its cluster of a GPU's fault", ("job", "attempt", "code", "node"), "gpu"),
+    EventKind("job.running", "a job tells its cluster which nodes it has", ("job", "attempt", "nodes"), "job"),
     EventKind(
         "job.summary",
         "a job tells its cluster what an attempt came to",

@@ -70,9 +70,12 @@ SIGNS = (
     SignKind("recovery", "whether a resumed run is the run that failed", "recovery_error", ("equal", "apart")),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
     SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),
+    SignKind("error_flood", "a GPU corrects memory errors without a pause", "ecc_sbe_volatile_total"),
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),
     SignKind("returned_gpu", "a GPU that was taken out of the pool is back under another node's name", "xid_last"),
     SignKind("mass_missing", "many nodes went missing at once", "source_age_seconds"),
+    SignKind("partial_gang", "the scheduler runs only a part of the job, and no step is trained", "interval_seconds"),
+    SignKind("mass_eviction", "the scheduler took many workers of a job at once, and not all", "interval_seconds"),
     SignKind(
         "no_successor", "the job ended at its time limit and nothing runs or is queued after it", "interval_seconds"
     ),

@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+from msgspec import structs
+
 from schemas.codec import decode, encode
 from schemas.telemetry import Reading
 from streams.line import LineMemory
 from tests.acceptance.replaying import shipped_line
-from tests.acceptance.stories import Story, incidents_of
+from tests.acceptance.stories import Story, cluster_event, incidents_of
 from tests.stages.build import START, Job
 
 
@@ -119,3 +121,33 @@ def test_a_rank_that_exits_is_told_with_the_node_it_ran_on() -> None:
     story += [again.started(placement=moved), *again.run(60)]
     [incident] = incidents_of(story)
     assert (incident["ranks"], incident["nodes"], incident["gpus"]) == ([6], ["n2"], ["GPU-6"])
+
+
+def test_a_cluster_that_only_sends_log_lines_dates_what_it_decides() -> None:
+    """Where no frame moves the clock, an action has the time of what it is about."""
+    [lost] = incidents_of([cluster_event("xid", 0, 0, subject="GPU-6c0ffee1", code=79)])
+    assert lost["actions"]
+    assert {one["time"] for one in lost["actions"]} == {lost["opened_time"]} == {START}
+
+
+def test_a_fault_of_a_node_that_was_repaired_since_moves_nothing() -> None:
+    """A log that is sent again days later, after the node was started anew and released, is history."""
+    history = cluster_event("xid", 0, 3, subject="GPU-6c0ffee1", code=79)
+    anew = [cluster_event("node.boot", 900, 1, subject="scheduler")]
+    anew += [cluster_event("node.uncordoned", 1800, 2, subject="scheduler")]
+    assert incidents_of([*anew, history]) == []
+
+
+def test_idle_nodes_that_a_job_takes_are_not_missed_by_their_cluster() -> None:
+    """The job names no cluster: it is found by its GPUs, and tells it which nodes it has."""
+    job = Job(4)
+    placement = [{"rank": rank, "node": job.node_of(rank), "gpu": f"GPU-00c0ffee{rank}"} for rank in range(job.size)]
+    story: Story = []
+    for second in range(0, 900, 10):
+        for node in [*job.nodes, "n9"] if second < 200 else ["n9"]:
+            gpus = [place["gpu"] for place in placement if place["node"] == node] or ["GPU-00c0ffee99"]
+            idle = job.sample("gpu", [str(gpu) for gpu in gpus], node, gpu_util=[0.0] * len(gpus))
+            story.append(structs.replace(idle, job="c1", cluster="c1", attempt=0, time=START + second))
+    job.time += 200
+    trained: Story = [job.started(placement=placement), *job.run(600)]
+    assert incidents_of(sorted([*story, *trained], key=lambda one: one.time)) == []

@@ -106,3 +106,37 @@ def test_who_complains_of_a_closed_connection_is_not_who_closed_it() -> None:
     story.append(job.event("attempt.ended", reason="failed", exit_code=1))
     [incident] = incidents_of(story)
     assert fields(incident) == ("job_failed", "unknown", [])
+
+
+def test_a_fatal_link_error_and_what_follows_from_it_are_one_story() -> None:
+    """The driver stops what ran on the GPUs behind a broken link, and says so; nobody's program is at fault."""
+    job = Job()
+    story: Story = [job.started(), *job.run(40)]
+    lines = [(149, "NETIR_LINK_EVT Fatal Link 04"), (145, "RLW_RXPIPE Nonfatal Link 03")]
+    for rank, (code, text) in enumerate(lines, 4):
+        line = job.event("xid", node="n2", subject=f"GPU-{rank}", code=code)
+        story.append(structs.replace(line, text=text))
+    for rank in range(4, 8):
+        line = job.event("xid", node="n2", subject=f"GPU-{rank}", code=45)
+        story.append(structs.replace(line, text="Ch 00000001 caused by previous Xid 145"))
+    job.time += 2.0
+    for rank in range(4, 8):
+        story.append(job.event("rank.error", node="n2", rank=rank, error="CUDA error: uncorrectable NVLink error"))
+        job.time += 0.1
+    story += [job.event("rank.exit", node="n2", rank=rank, exit_code=1) for rank in range(4, 8)]
+    job.time += 15.0
+    story.append(job.event("attempt.ended", reason="failed", exit_code=1))
+    [found] = incidents_of(story)
+    assert (found["cause"], found["severity"], found["nodes"]) == ("gpu_link", "error", ["n2"])
+    assert found["gpus"] == ["GPU-4", "GPU-5"]
+
+
+def test_a_channel_stopped_by_itself_is_still_the_programs() -> None:
+    """Without a fault before it, the same code says that a program was ended or went wrong."""
+    job = Job()
+    story: Story = [job.started(), *job.run(40), job.event("xid", node="n2", subject="GPU-4", code=45)]
+    job.time += 2.0
+    story += [job.event("rank.exit", node="n2", rank=4, exit_code=1)]
+    job.time += 15.0
+    story.append(job.event("attempt.ended", reason="failed", exit_code=1))
+    assert [one["layer"] for one in incidents_of(story)] == ["software"]

@@ -40,6 +40,18 @@ def test_one_burst_is_found_and_names_its_gpu() -> None:
     assert "grew by 40" in burst.text
 
 
+def test_single_errors_of_a_healthy_link_are_no_finding() -> None:
+    """Links that are in order count an error now and then; two in one window are still chance."""
+    assert counts(lived(lambda step: float((step >= 250) + (step >= 300) + (step >= 310)))) == []
+
+
+def test_the_limit_that_is_told_is_less_than_what_was_counted() -> None:
+    """Growth that just reaches the least worth a finding is not told as what was to be expected."""
+    [burst] = counts(lived(lambda step: 5.0 if step >= 300 else 0.0))
+    assert "grew by 5 " in burst.text
+    assert burst.text.endswith("no more than 4 was to be expected")
+
+
 def test_a_counter_that_always_counts_is_no_finding() -> None:
     """Errors at the rate they always came are how this link is."""
     assert counts(lived(lambda step: float(step // 10))) == []

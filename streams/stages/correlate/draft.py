@@ -21,6 +21,8 @@ RETOLD = 1.25
 SLIGHT = 0.05
 STOPS = ("crash", "stalled")
 """What has found the job stopped: its last steps were as fast as ever, and that makes it no lighter."""
+TORN_DOWN = ("rank.exit", "rank.error", "nccl.timeout", "nccl.error")
+"""Events after which nothing is slow: the job stops, whatever is found of it later."""
 GRAVE = 0.2
 STANDSTILL_SECONDS = 300.0
 """A standstill that was told early for what the GPUs do is critical once it has lasted as long as any other has to."""
@@ -99,7 +101,7 @@ def _incident(memory: CorrelateMemory, case: Case, facts: Facts, diagnosis: Diag
         onset_step=case.onset_step,
         onset_time=case.onset_time,
         opened_time=case.opened_time,
-        updated_time=memory.clock,
+        updated_time=memory.clock or case.opened_time,  # a stream of log lines alone moves no clock
         end_step=case.end_step,
         end_time=case.end_time,
         ranks=ranks,
@@ -178,11 +180,16 @@ def _severity(cause: Cause, facts: Facts) -> Severity:
     if moved is None or moved[0] <= 0:
         return cause.severity
     slowdown = moved[1] / moved[0] - 1
-    if cause.severity == "error" and slowdown < SLIGHT and not any(one.detector in STOPS for one in facts.detections):
+    if cause.severity == "error" and slowdown < SLIGHT and not _has_stopped(facts):
         return "warning"
     if cause.cause == UNKNOWN and slowdown >= GRAVE:
         return "error"
     return cause.severity
+
+
+def _has_stopped(facts: Facts) -> bool:
+    torn = any(one.event in TORN_DOWN for one in facts.events)
+    return torn or any(one.detector in STOPS for one in facts.detections)
 
 
 def _title(case: Case, cause: Cause, facts: Facts) -> str:

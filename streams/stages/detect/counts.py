@@ -5,6 +5,7 @@ errors is held against its own past by `counter_rate`, while what is counted at 
 again) is held against its rate by `level_shift`.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -43,6 +44,7 @@ def judge(name: str, known: EntitySignal, index: int, row: Floats, quiet: bool) 
 def sentence(name: str, alarm: Alarm, where: str, step: int | None) -> str:
     """Say how much was counted, and what was held to be possible by chance."""
     growth, limit = alarm.numbers["growth"], alarm.limit * watched.counter_rate(name).window
+    limit = max(0.0, math.ceil(round(limit, 6)) - 1.0)  # the most that is still below it: what is counted comes whole
     return (
         f"{name}{where} grew by {amount(name, growth)} since {step_words(step)}; "
         f"by its past no more than {amount(name, limit)} was to be expected"

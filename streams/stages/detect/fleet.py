@@ -8,7 +8,7 @@ like any other: at least once, with a sequence number, so that a repetition chan
 import statistics
 from collections.abc import Iterator
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from schemas.telemetry import Event, SampleFrame, as_count, is_finite
 from streams.stages.detect.derive import ClosedStep
@@ -62,6 +62,8 @@ def report(fleet: FleetMemory, key: str, attempt: Attempt, event: Event) -> Iter
     """
     if event.event == "job.fault" and event.attempt == 0:
         yield from _repeated(fleet, key, event)
+    elif event.event == "cluster.found" and attempt.ended is None:
+        yield from _running(fleet, key, attempt, event)
     elif event.attempt > 0 and key != event.cluster:
         yield from _of_job(fleet, key, attempt, event)
 
@@ -69,6 +71,7 @@ def report(fleet: FleetMemory, key: str, attempt: Attempt, event: Event) -> Iter
 def _of_job(fleet: FleetMemory, key: str, attempt: Attempt, event: Event) -> Iterator[Sent]:
     if event.event == "attempt.started":
         fleet.values = {}
+        yield from _running(fleet, key, attempt, event)
     elif event.event == "xid" and event.subject:
         code = as_count(event.data.get("code"))
         yield _sent(fleet, key, event, event.cluster, 0, "job.fault", event.subject, {"code": code, "node": event.node})
@@ -81,6 +84,15 @@ def _of_job(fleet: FleetMemory, key: str, attempt: Attempt, event: Event) -> Ite
             "values": summed(fleet.values),
         }
         yield _sent(fleet, key, event, event.cluster, 0, "job.summary", key, summary)
+
+
+def _running(fleet: FleetMemory, key: str, attempt: Attempt, event: Event) -> Iterator[Sent]:
+    """Tell the cluster which of its nodes a job has: from now on they are heard as the job's."""
+    nodes = sorted(set(attempt.participants.nodes) - {""})
+    if nodes and key != event.cluster:
+        began = structs.replace(event, time=event.time if attempt.started is None else attempt.started)
+        data: dict[str, object] = {"attempt": attempt.number, "nodes": nodes}
+        yield _sent(fleet, key, began, event.cluster, 0, "job.running", key, data)
 
 
 def summed(values: dict[str, list[float]]) -> dict[str, float]:

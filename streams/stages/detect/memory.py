@@ -18,6 +18,7 @@ from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
 from streams.stages.detect.node_pace import NodePace
+from streams.stages.detect.node_word import NodeWord
 from streams.stages.detect.open_steps import Alignment, Participants, Rewound
 
 
@@ -198,6 +199,7 @@ class Voices(Struct):
         early: places of those of whose silence an early word was given, and no other yet.
         vouched: Unix seconds at which the scheduler last called the job running.
         read: nodes that are read beside the steps they tell of, which stop with the job.
+        words: of a cluster: node -> what was said of it.
     """
 
     early: list[int] = field(default_factory=list)
@@ -208,6 +210,7 @@ class Voices(Struct):
     latest: list[float] = field(default_factory=list)
     checked: int = -1
     silence: SawtoothMemory | None = None
+    words: dict[str, NodeWord] = field(default_factory=dict)
 
 
 class Work(Struct):

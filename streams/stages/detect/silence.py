@@ -14,6 +14,7 @@ from detectors.sawtooth import SawtoothMemory
 from detectors.silence import KNOWN, Silence
 from schemas.telemetry import Event, SampleFrame, Telemetry
 from schemas.wording import amount
+from streams.stages.detect import node_words
 from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Voices
 
@@ -37,6 +38,7 @@ def heard(voices: Voices, frame: Telemetry, time: float) -> None:
     node = frame.node
     if isinstance(frame, SampleFrame) and node not in voices.read:
         voices.read.append(node)
+    node_words.spoke(voices, node, frame.time)
     place = voices.places.get(node)
     if place is None:
         voices.places[node] = len(voices.names)
@@ -46,10 +48,11 @@ def heard(voices: Voices, frame: Telemetry, time: float) -> None:
         voices.latest[place] = time
 
 
-def vouched(voices: Voices, event: Event) -> None:
-    """Note that the scheduler calls the job running."""
+def told(attempt: Attempt, event: Event) -> None:
+    """Note that the scheduler calls the job running, or what is said of the nodes of a cluster."""
     if event.event == "scheduler.status" and event.data.get("state") == "running":
-        voices.vouched = max(voices.vouched, event.time)
+        attempt.voices.vouched = max(attempt.voices.vouched, event.time)
+    node_words.hear(attempt, event)
 
 
 def resumed(voices: Voices, time: float) -> None:
@@ -78,7 +81,7 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
         voices.silence = _SILENCE.blank(len(voices.names))
     elif voices.silence.width < len(voices.names):
         voices.silence = grow(_SILENCE, voices.silence, len(voices.names))
-    ages = np.maximum(0.0, now - np.array(voices.latest))
+    ages = _ages(attempt, voices.silence, now)
     place = voices.places.get(speaker)
     yield from _early(attempt, voices.silence, ages, now, -1 if place is None else place)
     if place is not None:
@@ -90,6 +93,16 @@ def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, F
             voices.early.remove(alarm.series)
         part = GONE if alarm.kind == SOME and voices.names[alarm.series] in voices.read else alarm.kind
         yield structs.replace(alarm, kind=""), _found(attempt, alarm, part, now)
+
+
+def _ages(attempt: Attempt, memory: SawtoothMemory, now: float) -> Floats:
+    """Give the age of every last word; none where a node need not speak, 0 where its silence was told before that."""
+    voices = attempt.voices
+    ages: Floats = np.maximum(0.0, now - np.array(voices.latest))
+    for place, node in enumerate(voices.names) if voices.words else ():
+        if node_words.is_away(attempt, node):
+            ages[place] = 0.0 if memory.kind[place] or place in voices.early else np.nan
+    return ages
 
 
 def _early(

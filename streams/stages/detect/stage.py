@@ -34,7 +34,7 @@ from streams.stages.detect.derive import ClosedStep, derive
 from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, is_of_the_job, note_moment
 from streams.stages.detect.freezing import freeze
 from streams.stages.detect.job_memory import DetectMemory
-from streams.stages.detect.left_over import left_over
+from streams.stages.detect.left_over import is_left_over, left_over
 from streams.stages.detect.made_by import signed
 from streams.stages.detect.memory import Attempt, Entities
 from streams.stages.detect.open_steps import OpenStep
@@ -121,7 +121,7 @@ class Detect:
 
     def _telemetry(self, memory: DetectMemory, record: Telemetry) -> Iterator[Sent]:
         attempt = memory.attempt
-        if attempt is not None and 0 < record.attempt < attempt.number:
+        if is_left_over(memory, record):
             yield from left_over(memory, record)
             return
         if attempt is None or record.attempt > attempt.number or is_new_start(record, attempt):
@@ -171,7 +171,7 @@ class Detect:
             memory.clock = max(memory.clock, event.time)
         if says_it_is_done(event):
             attempt.through = event.time
-        silence.vouched(attempt.voices, event)
+        silence.told(attempt, event)
         if event.event.startswith(("phase.", "checkpoint.")):
             yield from self._phase(memory, attempt, event)
         elif event.event == "attempt.ended":

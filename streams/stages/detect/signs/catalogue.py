@@ -3,17 +3,20 @@
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
+from streams.stages.detect.signs.error_flood import ErrorFlood
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
 from streams.stages.detect.signs.late_steps import LateSteps
 from streams.stages.detect.signs.level_restart import LevelRestart
 from streams.stages.detect.signs.loss_vanished import LossVanished
+from streams.stages.detect.signs.mass_eviction import MassEviction
 from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
 from streams.stages.detect.signs.off_schedule import OffSchedule
 from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.order_repeated import OrderRepeated
 from streams.stages.detect.signs.overdue_save import OverdueSave
+from streams.stages.detect.signs.partial_gang import PartialGang
 from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_restart import RateRestart
@@ -52,8 +55,11 @@ CATALOGUE: tuple[AnySign, ...] = (
     LossVanished(),
     ZeroReading(),
     GaugeXid(),
+    ErrorFlood(),
     ReturnedGpu(),
     MassMissing(),
+    MassEviction(),
+    PartialGang(),
     NoSuccessor(),
     RepeatOffender(),
     CommonNode(),

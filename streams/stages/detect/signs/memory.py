@@ -6,17 +6,20 @@ from schemas.detection import Detection
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
+from streams.stages.detect.signs.error_flood import ErrorFloodMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
 from streams.stages.detect.signs.late_steps import LateStepsMemory
 from streams.stages.detect.signs.level_restart import LevelRestartMemory
 from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
+from streams.stages.detect.signs.mass_eviction import MassEvictionMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.off_schedule import OffScheduleMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
 from streams.stages.detect.signs.overdue_save import OverdueSaveMemory
+from streams.stages.detect.signs.partial_gang import PartialGangMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
@@ -48,11 +51,14 @@ class Signs(Struct):
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
+    error_flood: ErrorFloodMemory = field(default_factory=ErrorFloodMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
     late_steps: LateStepsMemory = field(default_factory=LateStepsMemory)
     level_restart: LevelRestartMemory = field(default_factory=LevelRestartMemory)
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
+    mass_eviction: MassEvictionMemory = field(default_factory=MassEvictionMemory)
+    partial_gang: PartialGangMemory = field(default_factory=PartialGangMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     off_schedule: OffScheduleMemory = field(default_factory=OffScheduleMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
