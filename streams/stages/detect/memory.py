@@ -94,6 +94,11 @@ class JobSeries(Struct):
         dropped: signals of which it has to be told that nothing is known to be healthy any more.
         tellers: signal of `marked` -> node whose frames bring it.
         rows: steps closed in this attempt.
+        trained: of them, those that were not skipped.
+        scale: the last loss scale.
+        epoch: of the last step that told it, and the step at which it began; -1 where it has not changed yet.
+        work: signal -> its last values, oldest first, of those that say how much a step does.
+        ramping: signals of `work` that grow or shrink from step to step.
     """
 
     names: list[str] = field(default_factory=list)
@@ -109,6 +114,11 @@ class JobSeries(Struct):
     normal: dict[str, float] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
     rows: int = 0
+    trained: int = 0
+    scale: float | None = None
+    epoch: tuple[float, int] | None = None
+    work: dict[str, list[float]] = field(default_factory=dict)
+    ramping: list[str] = field(default_factory=list)
 
 
 class Mixture(Struct):
