@@ -8,6 +8,8 @@ from schemas.telemetry import Event
 from tests.acceptance.stories import Story, incidents_of
 from tests.stages.build import Job
 
+NAN = float("nan")
+
 
 def decided(incident: dict[str, Any], action: str) -> int:  # Any: plain data
     """How often an action would have been done for an incident."""
@@ -28,7 +30,7 @@ def ended(job: Job) -> Event:
 def test_a_loss_that_rises_and_stays_is_a_divergence() -> None:
     """It is critical, and the job would be stopped."""
     job = Job()
-    story = [job.started(), *job.run(120), *(one for i in range(30) for one in job.run(1, loss=2.0 + 0.15 * i))]
+    story: Story = [job.started(), *job.run(120), *(one for i in range(30) for one in job.run(1, loss=2.0 + 0.15 * i))]
     [incident] = incidents_of([*story, *job.run(70, loss=6.4)])
     assert (incident["cause"], incident["severity"], incident["layer"]) == ("loss_diverged", "critical", "model")
     assert (decided(incident, "job.stop"), incident["nodes"]) == (1, [])
@@ -38,7 +40,7 @@ def test_a_loss_that_rises_and_stays_is_a_divergence() -> None:
 def test_a_spike_that_heals_is_none(steps: int) -> None:
     """However high it is, it is back within some tens of steps: a warning, and nothing is stopped."""
     job = Job()
-    story = [job.started(), *job.run(120), *job.run(steps, loss=6.0), *job.run(90)]
+    story: Story = [job.started(), *job.run(120), *job.run(steps, loss=6.0), *job.run(90)]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["severity"], decided(incident, "job.stop")) == ("loss_spike", "warning", 0)
 
@@ -47,7 +49,7 @@ def test_a_spike_that_heals_is_none(steps: int) -> None:
 def test_the_exit_after_the_numbers_broke_belongs_to_them(says: bool) -> None:
     """A job that ends for its NaN has one fault, whether or not it says why it ends."""
     job = Job()
-    story: Story = [job.started(), *job.run(80), *job.run(3, loss="NaN")]
+    story: Story = [job.started(), *job.run(80), *job.run(3, loss=NAN)]
     story += ending(job) if says else [ended(job)]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["onset_step"]) == ("numeric_blow_up", 180)
@@ -57,10 +59,10 @@ def test_the_exit_after_the_numbers_broke_belongs_to_them(says: bool) -> None:
 def test_a_save_that_breaks_every_attempt_is_one_incident(pause: float) -> None:
     """Three steps after each load the loss is NaN: told once, marked once, and a stop is proposed."""
     job = Job()
-    story: Story = [job.started(), *job.run(80), *job.run(1, loss="NaN"), *ending(job)]
+    story: Story = [job.started(), *job.run(80), *job.run(1, loss=NAN), *ending(job)]
     for _ in range(4):
         job = job.restarted(178, after=pause)
-        story += [job.started(resume_step=177), *job.run(2), *job.run(1, loss="NaN"), *ending(job)]
+        story += [job.started(resume_step=177), *job.run(2), *job.run(1, loss=NAN), *ending(job)]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["severity"], incident["attempt"]) == ("numeric_blow_up", "critical", 5)
     assert (decided(incident, "taint.mark"), decided(incident, "job.stop")) == (1, 1)
@@ -70,9 +72,9 @@ def test_a_save_that_breaks_every_attempt_is_one_incident(pause: float) -> None:
 def test_a_nan_at_the_same_step_of_the_next_attempt_is_the_same() -> None:
     """It is not over because sixty steps before it went well again."""
     job = Job()
-    story: Story = [job.started(), *job.run(110), *job.run(3, loss="NaN"), *ending(job)]
+    story: Story = [job.started(), *job.run(110), *job.run(3, loss=NAN), *ending(job)]
     again = job.restarted(150, after=900.0)
-    story += [again.started(resume_step=149), *again.run(60), *again.run(3, loss="NaN"), *ending(again)]
+    story += [again.started(resume_step=149), *again.run(60), *again.run(3, loss=NAN), *ending(again)]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["onset_step"]) == ("numeric_blow_up", 210)
 
@@ -80,7 +82,7 @@ def test_a_nan_at_the_same_step_of_the_next_attempt_is_the_same() -> None:
 def test_it_is_over_when_the_next_attempt_has_passed_it() -> None:
     """Another restart has helped: twenty good steps after the one that broke it is resolved."""
     job = Job()
-    story: Story = [job.started(), *job.run(110), *job.run(3, loss="NaN"), *ending(job)]
+    story: Story = [job.started(), *job.run(110), *job.run(3, loss=NAN), *ending(job)]
     again = job.restarted(200)
     [incident] = incidents_of([*story, again.started(resume_step=199), *again.run(300)])
     assert (incident["cause"], incident["state"]) == ("numeric_blow_up", "resolved")

@@ -18,7 +18,7 @@ def upgraded(*, nodes: int = 2, steps: int = 120, announced: dict[str, Any] | No
         run: how the steps after the restart go.
     """
     job = Job()
-    story = [job.started(), *job.run(120), job.event("attempt.ended", reason="requeued")]
+    story: Story = [job.started(), *job.run(120), job.event("attempt.ended", reason="requeued")]
     after = job.restarted(220, nodes=nodes)
     story += [after.started(fingerprint="f2", resume_step=219)]
     story += [after.event("config.changed", **announced)] if announced else []
@@ -53,7 +53,7 @@ def test_what_explains_another_pace_is_no_finding(after: dict[str, Any]) -> None
 def test_a_job_that_warms_up_is_no_finding() -> None:
     """The first thirty steps are slow, as caches are cold; then it is as fast as it was."""
     job = Job()
-    story = [job.started(), *job.run(120), job.event("attempt.ended", reason="requeued")]
+    story: Story = [job.started(), *job.run(120), job.event("attempt.ended", reason="requeued")]
     after = job.restarted(220)
     story += [after.started(fingerprint="f2"), *after.run(30, slow=SLOWER), *after.run(90)]
     assert incidents_of(story) == []
@@ -67,7 +67,7 @@ def saved(job: Job, mode: str = "sync") -> Story:
 def resumed_at(step: int, reason: str = "requeued", between: str = "", mode: str = "sync", **started: Any) -> Story:
     """A job with complete saves at steps 139 and 199 that ends at 209 and goes on somewhere."""
     job = Job()
-    story = [job.started(), *job.run(40), *saved(job), *job.run(60), *saved(job, mode), *job.run(10)]
+    story: Story = [job.started(), *job.run(40), *saved(job), *job.run(60), *saved(job, mode), *job.run(10)]
     story += [job.event("attempt.ended", reason=reason)]
     story += [job.event(between, data_mix=["v1", "v2"])] if between else []
     after = job.restarted(step)
@@ -101,7 +101,7 @@ def test_who_goes_back_by_right_is_not_told(story: Story) -> None:
 def test_going_back_before_the_trouble_is_by_right() -> None:
     """The loss has left its course after the save at step 139: the save at 199 is not wanted."""
     job = Job()
-    story = [job.started(), *job.run(60), *saved(job), *job.run(20), *job.run(30, loss=2.9), *saved(job)]
+    story: Story = [job.started(), *job.run(60), *saved(job), *job.run(20), *job.run(30, loss=2.9), *saved(job)]
     story += [*job.run(5, loss=2.9), job.event("attempt.ended", reason="failed")]
     after = job.restarted(160)
     story += [after.started(resume_step=159), *after.run(90)]
