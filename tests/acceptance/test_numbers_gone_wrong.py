@@ -107,3 +107,15 @@ def test_a_reproducible_result_accuses_no_gpu() -> None:
     line = job.event("log.line", node="n2", level="WARN", rank=5)
     told = Event(**{**{name: getattr(line, name) for name in line.__struct_fields__}, "text": text})
     assert [one["gpus"] for one in incidents_of([job.started(), *job.run(120), told, *job.run(20)])] == []
+
+
+def test_numbers_that_break_after_a_failure_are_not_its_reason() -> None:
+    """The job failed of something, and went on; what breaks in the next attempt is an incident of its own."""
+    job = Job()
+    story: Story = [job.started(), *job.run(200), ended(job)]
+    again = job.restarted(250)
+    story += [again.started(resume_step=249), *again.run(100, loss_scale=65536.0)]
+    story += [*again.run(3, loss=NAN, loss_scale=128.0), *again.run(20, loss_scale=128.0)]
+    failed, broken = sorted(incidents_of(story), key=lambda one: one["onset_step"])
+    assert (failed["cause"], failed["onset_step"]) == ("job_failed", 299)
+    assert (broken["cause"], broken["onset_step"]) == ("numeric_blow_up", 350)
