@@ -81,6 +81,24 @@ def test_the_search_of_the_loss_scale_is_no_finding(grad_norm: Reading) -> None:
     assert incidents_of([*story, *trained(job, 60, skipped=0.0, loss_scale=2.0**13, grad_norm=1.1)]) == []
 
 
+def test_a_search_that_is_not_told_shows_in_the_scale() -> None:
+    """Where no log says that steps are skipped, a gradient that overflows and a scale that is halved say it."""
+    job = Job(step=1)
+    found = 2.0**16
+    story: Story = [job.started()]
+    for halved in range(8):
+        story += job.run(1, loss=9.0, grad_norm=float("inf"), loss_scale=found / 2**halved)
+    assert incidents_of([*story, *trained(job, 60, loss_scale=found / 2**8, grad_norm=1.1)]) == []
+
+
+def test_gradients_that_overflow_at_a_scale_that_stays_are_told() -> None:
+    """Nothing has skipped those steps."""
+    job = Job(step=1)
+    story = [job.started(), *trained(job, 60, loss_scale=512.0, grad_norm=1.1)]
+    [incident] = incidents_of([*story, *job.run(5, loss=2.0, grad_norm=float("inf"), loss_scale=512.0)])
+    assert [one["detector"] for one in incident["evidence"] if one.get("detector")] == ["nonfinite"]
+
+
 @pytest.mark.parametrize(
     "scales",
     [

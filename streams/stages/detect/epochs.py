@@ -3,8 +3,8 @@
 import math
 
 from detectors.base import Alarm
+from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.derive import ClosedStep
-from streams.stages.detect.memory import JobSeries
 
 REACH = 5
 """Steps after the beginning of an epoch in which the loss may fall: a logged loss may be a mean over some."""
@@ -13,19 +13,19 @@ DEEPEST = 0.25
 NEVER = -1
 
 
-def note(series: JobSeries, closed: ClosedStep) -> None:
+def note(run: ByRight, closed: ClosedStep) -> None:
     """Remember at which step the present epoch began; a fraction of an epoch is no new one."""
     told = closed.job.get("epoch")
     if told is None:
         return
     epoch = float(math.floor(told))
-    if series.epoch is None:
-        series.epoch = (epoch, NEVER)
-    elif epoch != series.epoch[0]:
-        series.epoch = (epoch, closed.step if epoch > series.epoch[0] else NEVER)
+    if run.epoch is None:
+        run.epoch = (epoch, NEVER)
+    elif epoch != run.epoch[0]:
+        run.epoch = (epoch, closed.step if epoch > run.epoch[0] else NEVER)
 
 
-def explains(series: JobSeries, name: str, alarm: Alarm, value: float) -> bool:
+def explains(run: ByRight, name: str, alarm: Alarm, value: float) -> bool:
     """Tell whether a loss has fallen because an epoch has just begun.
 
     Args:
@@ -33,7 +33,7 @@ def explains(series: JobSeries, name: str, alarm: Alarm, value: float) -> bool:
         alarm: raised for it at this step.
         value: of the signal at this step.
     """
-    if name != "loss" or alarm.over or alarm.direction >= 0 or series.epoch is None or series.epoch[1] == NEVER:
+    if name != "loss" or alarm.over or alarm.direction >= 0 or run.epoch is None or run.epoch[1] == NEVER:
         return False
-    began = series.epoch[1]
+    began = run.epoch[1]
     return began <= alarm.onset and alarm.index - began <= REACH and value >= DEEPEST * alarm.before > 0

@@ -16,6 +16,7 @@ from detectors.sustained import SustainedMemory
 from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
+from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.open_steps import Alignment, Participants, Rewound
 
@@ -94,11 +95,7 @@ class JobSeries(Struct):
         dropped: signals of which it has to be told that nothing is known to be healthy any more.
         tellers: signal of `marked` -> node whose frames bring it.
         rows: steps closed in this attempt.
-        trained: of them, those that were not skipped.
-        scale: the last loss scale.
-        epoch: of the last step that told it, and the step at which it began; -1 where it has not changed yet.
-        work: signal -> its last values, oldest first, of those that say how much a step does.
-        ramping: signals of `work` that grow or shrink from step to step.
+        by_right: what the run itself changes.
     """
 
     names: list[str] = field(default_factory=list)
@@ -114,11 +111,7 @@ class JobSeries(Struct):
     normal: dict[str, float] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
     rows: int = 0
-    trained: int = 0
-    scale: float | None = None
-    epoch: tuple[float, int] | None = None
-    work: dict[str, list[float]] = field(default_factory=dict)
-    ramping: list[str] = field(default_factory=list)
+    by_right: ByRight = field(default_factory=ByRight)
 
 
 class Mixture(Struct):

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
+from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.derive import ClosedStep
-from streams.stages.detect.memory import JobSeries
 from streams.stages.detect.watched import RECONFIGURES
 
 STEPS = 10
@@ -17,25 +17,25 @@ LENGTH = "sequence_length"
 RATES = ("tokens_per_second", "samples_per_second", "mfu", "tflops")
 
 
-def follow(series: JobSeries, closed: ClosedStep) -> bool:
+def follow(run: ByRight, closed: ClosedStep) -> bool:
     """Take a step; tell whether a ramp has just come to its end, so that something else is normal from here on."""
-    was = series.ramping
+    was = run.ramping
     for name in RECONFIGURES:
         value = closed.job.get(name)
         if value is not None:
-            series.work[name] = [*series.work.get(name, [])[1 - STEPS :], value]
-    series.ramping = [name for name in RECONFIGURES if _ramps(series.work.get(name, []))]
-    return bool(was) and not series.ramping
+            run.work[name] = [*run.work.get(name, [])[1 - STEPS :], value]
+    run.ramping = [name for name in RECONFIGURES if _ramps(run.work.get(name, []))]
+    return bool(was) and not run.ramping
 
 
-def hides(series: JobSeries, name: str) -> bool:
+def hides(run: ByRight, name: str) -> bool:
     """Tell whether a signal says nothing of the pace while a ramp goes on: seconds do not, rates do.
 
     While samples get longer, no rate does either.
     """
-    if not series.ramping:
+    if not run.ramping:
         return False
-    return name.endswith("_seconds") or (LENGTH in series.ramping and name in RATES)
+    return name.endswith("_seconds") or (LENGTH in run.ramping and name in RATES)
 
 
 def _ramps(values: list[float]) -> bool:

@@ -1,8 +1,8 @@
-"""The search of a loss scale at the start: steps are skipped and the scale is lowered until the gradients fit."""
+"""Steps that are skipped because the loss scale was too high: a search at the start, and now and then one later."""
 
 from schemas.telemetry import is_finite
+from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.derive import ClosedStep
-from streams.stages.detect.memory import JobSeries
 
 SKIPPED = 0.5
 SEARCHED = 33
@@ -11,20 +11,31 @@ LOWEST = 1.0
 """A scale down here finds nothing any more."""
 
 
-def note(series: JobSeries, closed: ClosedStep) -> None:
-    """Count the steps that have changed the model."""
-    series.trained += closed.job.get("skipped", 0.0) <= SKIPPED
+def note(run: ByRight, closed: ClosedStep) -> None:
+    """Note whether the step was skipped, count those that were not, and remember the scale."""
+    scale, before = closed.job.get("loss_scale"), run.scale
+    skipped = closed.job.get("skipped")
+    run.falls = scale is not None and scale > LOWEST and (before is None or scale < before)
+    run.skipped = skipped > SKIPPED if skipped is not None else run.falls and _overflowed(closed)
+    run.trained += not run.skipped
+    run.scale = scale if scale is not None else before
 
 
-def searches(series: JobSeries, closed: ClosedStep) -> bool:
-    """Tell whether every step of the attempt has been skipped so far, and the scale still has a way to go."""
-    scale, before = closed.job.get("loss_scale"), series.scale
-    series.scale = scale if scale is not None else before
-    falls = scale is None or (scale > LOWEST and (before is None or scale <= before))
-    return series.trained == 0 and series.rows <= SEARCHED and falls
+def searches(run: ByRight, rows: int) -> bool:
+    """Tell whether every step of the attempt has been skipped so far, and the scale still has a way to go.
+
+    Args:
+        rows: steps closed in the attempt.
+    """
+    return run.trained == 0 and rows <= SEARCHED and (run.falls or run.scale is None)
 
 
-def overflowed(closed: ClosedStep) -> bool:
-    """Tell whether a gradient that is not finite did no harm: the step was skipped for it, and the loss was there."""
+def did_no_harm(run: ByRight, closed: ClosedStep) -> bool:
+    """Tell whether a gradient that is not finite changed nothing: the step was skipped, and the loss was there."""
     loss = closed.readings.get("loss")
-    return closed.job.get("skipped", 0.0) > SKIPPED and loss is not None and is_finite(loss)
+    return run.skipped and loss is not None and is_finite(loss)
+
+
+def _overflowed(closed: ClosedStep) -> bool:
+    norm = closed.readings.get("grad_norm")
+    return norm is not None and not is_finite(norm)
