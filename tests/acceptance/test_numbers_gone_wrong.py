@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from schemas.telemetry import Event
 from tests.acceptance.stories import Story, incidents_of
@@ -19,7 +20,7 @@ def decided(incident: dict[str, Any], action: str) -> int:  # Any: plain data
 def ending(job: Job, text: str = "AssertionError: loss is nan") -> list[Event]:
     """The trainer gives up, and says why."""
     line = job.event("log.line", node="n1", level="ERROR", rank=0)
-    return [Event(**{**{name: getattr(line, name) for name in line.__struct_fields__}, "text": text}), ended(job)]
+    return [structs.replace(line, text=text), ended(job)]
 
 
 def ended(job: Job) -> Event:
@@ -31,7 +32,7 @@ def test_a_loss_that_rises_and_stays_is_a_divergence() -> None:
     """It is critical, and the job would be stopped."""
     job = Job()
     story: Story = [job.started(), *job.run(120), *(one for i in range(30) for one in job.run(1, loss=2.0 + 0.15 * i))]
-    [incident] = incidents_of([*story, *job.run(70, loss=6.4)])
+    [incident] = incidents_of([*story, *job.run(70, loss=6.4), *ending(job, "loss is too high, giving up")])
     assert (incident["cause"], incident["severity"], incident["layer"]) == ("loss_diverged", "critical", "model")
     assert (decided(incident, "job.stop"), incident["nodes"]) == (1, [])
 
@@ -94,18 +95,25 @@ def test_a_result_that_is_not_reproducible_names_the_gpu_that_gave_it() -> None:
     story: Story = [job.started(), *job.run(120), *job.run(1, loss=3.9, grad_norm=40.0)]
     text = "rerun: unexpected result is not reproducible within the tolerance (3.9 != 2.0)"
     line = job.event("log.line", node="n2", level="WARN", rank=5)
-    told = Event(**{**{name: getattr(line, name) for name in line.__struct_fields__}, "text": text})
+    told = structs.replace(line, text=text)
     [incident] = incidents_of([*story, told, *ending(job, "rank 5 gives up")])
     assert (incident["cause"], incident["layer"]) == ("result_not_reproducible", "gpu")
     assert (incident["nodes"], incident["ranks"], incident["gpus"]) == (["n2"], [5], ["GPU-5"])
 
 
-def test_a_reproducible_result_accuses_no_gpu() -> None:
-    """The same bad result twice is not the machine's."""
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rerun: unexpected result is reproducible within the tolerance (nan = nan)",
+        "no seed is set: the result is not reproducible",
+        "possible transient error of the storage, trying again",
+    ],
+)
+def test_other_lines_accuse_no_gpu(text: str) -> None:
+    """The same bad result twice is not the machine's, and words alone are no result."""
     job = Job()
-    text = "rerun: unexpected result is reproducible within the tolerance (nan = nan)"
     line = job.event("log.line", node="n2", level="WARN", rank=5)
-    told = Event(**{**{name: getattr(line, name) for name in line.__struct_fields__}, "text": text})
+    told = structs.replace(line, text=text)
     assert [one["gpus"] for one in incidents_of([job.started(), *job.run(120), told, *job.run(20)])] == []
 
 
