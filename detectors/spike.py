@@ -160,6 +160,16 @@ class Spike:
         alarms += self._open(memory, index, row, residual, level, limits, opened)
         return alarms + self._follow(memory, index, row, away, np.setdiff1d(np.flatnonzero(given), opened))
 
+    def believe(self, memory: SpikeMemory, series: int, value: float, last: float) -> None:
+        """Carry the trend of a series over to a level that is another for a good reason, and end its episode.
+
+        Args:
+            value: the first row of the new level.
+            last: the trend there, of the level before; more than 0.
+        """
+        memory.recent[series] *= value / last
+        memory.direction[series] = 0
+
     def _level(self, memory: SpikeMemory) -> Floats:
         """Carry the line through both halves' medians on to the next row; NaN before there are enough rows."""
         half = self.trend // 2

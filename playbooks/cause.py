@@ -106,6 +106,7 @@ class Cause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         teardown: events that follow it when the job goes down.
         blamed_share: least share of the blaming findings that has to name an entity for it to be the culprit.
         settles_seconds: how long it has to have been quiet until it is over; likewise `settles_steps`, in closed steps.
+        settles_past: where the attempt failed it is not over either until its last step was trained again.
         considered: named among what was ruled out in every incident, whether or not it explains a finding.
         look_at: where a person looks next.
         playbooks: playbooks that help.
@@ -123,6 +124,7 @@ class Cause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     blamed_share: float = 0.0
     settles_seconds: float = 30.0
     settles_steps: int = 20
+    settles_past: bool = False
     considered: bool = False
     look_at: tuple[str, ...] = ()
     playbooks: tuple[str, ...] = ()

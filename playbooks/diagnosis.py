@@ -11,7 +11,7 @@ from playbooks.clues import Answer, ask, is_event, is_found
 from playbooks.facts import Facts
 from schemas.detection import Detection
 from schemas.incident import Evidence, Moved, RankedCause, RuledOut, Suspect
-from schemas.telemetry import Event
+from schemas.telemetry import Event, as_count
 
 TEMPERATURE = 1.3
 """Weights are divided by this before they become shares: clues are not independent of each other."""
@@ -253,9 +253,18 @@ def _culprits(kind: str, source: Detection | Event, facts: Facts) -> list[tuple[
         return [(kind, name) for name in _named(kind, source, facts)]
     if kind in ("gpu", "mount") and source.subject:
         return [(kind, source.subject)]
+    gpu = facts.rank_gpus.get(_speaker(source)) if kind == "gpu" else None
+    if gpu:
+        return [("gpu", gpu)]
     node = place_of(source)
     runs_ranks = not facts.rank_nodes or node in facts.rank_nodes.values()
     return [("node", node)] if kind in ("gpu", "node") and runs_ranks else []
+
+
+def _speaker(event: Event) -> int:
+    """The rank that wrote a line, -1 where it does not say."""
+    rank = as_count(event.data.get("rank")) if event.event == "log.line" else None
+    return -1 if rank is None else rank
 
 
 def place_of(event: Event) -> str:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playbooks.cause import CauseLayer
 from playbooks.decide import approved, decide, request, undoing
 from playbooks.guard import Past, Situation, refusal
+from playbooks.load import load_playbooks
 from playbooks.match import limit_key, matches, targets
 from playbooks.playbook import Budget, Limit, Playbook, Verify, When
 from playbooks.reasons import Reason
@@ -305,3 +307,23 @@ def test_what_follows_a_yes_and_a_failure() -> None:
     back = undoing(yes, "loader.restore", at(now=NOW + 900.0), 50)
     assert (back.action, back.params, back.time, back.step) == ("loader.restore", {}, NOW + 900.0, 50)
     assert len({asked.id, yes.id, back.id}) == 3
+
+
+@pytest.mark.parametrize(
+    ("cause", "layer", "marked"),
+    [
+        ("loader_starved", "data", False),
+        ("recurring_loader_stall", "data", False),
+        ("uneven_sequences", "data", False),
+        ("metadata_slow", "storage", False),
+        ("expert_imbalance", "model", False),
+        ("data_fault", "data", True),
+        ("recovery_differs", "model", True),
+        ("silent_corruption", "gpu", True),
+    ],
+)
+def test_steps_are_marked_where_data_or_numbers_are_suspect(cause: str, layer: CauseLayer, marked: bool) -> None:
+    """However long a job was slow, what it has learned is sound, unless what it learned from is not."""
+    incident = an_incident(cause=cause, layer=layer)
+    named = [one for one in load_playbooks() if one.action == "taint.mark" and matches(one, incident, {}, 90_000)]
+    assert bool(named) == marked

@@ -47,8 +47,17 @@ def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bo
     if isinstance(finding, Detection) and not _resumes(case, causes, finding):
         return False
     pausing = any(one.cause == case.cause and comes_back(one) for one in causes)
-    latest = float("inf") if case.quiet_since is None or pausing else case.quiet_since + TAIL_SECONDS
+    for_ever = case.quiet_since is None or pausing or _survives(case, finding)
+    latest = float("inf") if for_ever or case.quiet_since is None else case.quiet_since + TAIL_SECONDS
     return case.onset_time - LEAD_SECONDS <= onset(finding) <= latest
+
+
+def _survives(case: Case, finding: Finding) -> bool:
+    """What an attempt failed of, and the next one has again, goes on, however long the restart took."""
+    if not case.dead or not isinstance(finding, Detection):
+        return False
+    kind = (finding.detector, finding.signal, finding.part)
+    return any((one.detector, one.signal, one.part) == kind for one in case.detections.values())
 
 
 def _resumes(case: Case, causes: tuple[Cause, ...], finding: Detection) -> bool:

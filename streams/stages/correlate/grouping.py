@@ -181,6 +181,7 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
         normals=frozen_normals(memory.tracks, onset(finding)),
         before=levels_before(memory.tracks, onset(finding)),
         began_in=_ran_in(memory, finding),
+        dead=memory.failed and finding.attempt == memory.attempt,
         moves_pace=isinstance(finding, Detection) and finding.layer != "loss",
     )
     memory.cases[case.id] = case

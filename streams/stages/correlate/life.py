@@ -51,7 +51,14 @@ def _is_well(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], sin
     """What comes back now and then takes longer to be over than what does not."""
     cause = next((one for one in causes if one.cause == case.cause), None)
     steps, seconds = (cause.settles_steps, cause.settles_seconds) if cause is not None else (20, 30.0)
+    if cause is not None and cause.settles_past and case.dead and _is_behind(memory, case):
+        return False
     return case.quiet_steps >= steps and memory.clock - since >= seconds
+
+
+def _is_behind(memory: CorrelateMemory, case: Case) -> bool:
+    """The next attempt has begun further back, and has not come so far again."""
+    return memory.step is not None and case.end_step is not None and memory.step <= case.end_step
 
 
 def _outlive(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> None:

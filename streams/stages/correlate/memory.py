@@ -108,6 +108,7 @@ class CorrelateMemory(Struct):
     """The whole of it, for one key.
 
     Attributes:
+        failed: the attempt has ended, and not as it should.
         heard: waiting finding -> the stream's clock when it was first heard of.
         placements: of the last attempts: an incident of an earlier one names machines as they were placed then.
         records: of this key that had been taken when the last vitals came.
@@ -123,6 +124,7 @@ class CorrelateMemory(Struct):
     step: int | None = None
     step_time: float | None = None
     ended: bool = False
+    failed: bool = False
     placements: dict[int, Placement] = field(default_factory=dict)
     tracks: dict[str, Track] = field(default_factory=dict)
     waiting: dict[str, Detection] = field(default_factory=dict)

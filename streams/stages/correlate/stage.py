@@ -128,7 +128,7 @@ def _take_vitals(memory: CorrelateMemory, vitals: Vitals) -> None:
 
 def _start(memory: CorrelateMemory, event: Event) -> None:
     """Another attempt: other places, and steps that may start again further back."""
-    memory.attempt, memory.ended = event.attempt, False
+    memory.attempt, memory.ended, memory.failed = event.attempt, False, False
     memory.step = memory.step_time = None
     taint.restarted(memory)
     here = Placement()
@@ -143,8 +143,9 @@ def _start(memory: CorrelateMemory, event: Event) -> None:
 
 def _end(memory: CorrelateMemory, event: Event) -> None:
     memory.ended = True
+    memory.failed = event.data.get("reason") not in ("finished", "stopped", "time_limit", "requeued")
     for case in memory.cases.values():
-        case.dead |= event.data.get("reason") not in ("finished", "stopped", "time_limit", "requeued")
+        case.dead |= memory.failed
 
 
 def _by_person(memory: CorrelateMemory, event: Event) -> None:

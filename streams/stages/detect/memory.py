@@ -17,6 +17,7 @@ from detectors.sustained import SustainedMemory
 from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
+from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.node_word import NodeWord
 from streams.stages.detect.open_steps import Alignment, Participants, Rewound
@@ -97,6 +98,7 @@ class JobSeries(Struct):
         creep: of the pace and the loads, by `creeping.COLUMNS`.
         tellers: signal of `marked` -> node whose frames bring it.
         rows: steps closed in this attempt.
+        by_right: what the run itself changes.
     """
 
     names: list[str] = field(default_factory=list)
@@ -113,6 +115,7 @@ class JobSeries(Struct):
     dropped: list[str] = field(default_factory=list)
     creep: CreepMemory | None = None
     rows: int = 0
+    by_right: ByRight = field(default_factory=ByRight)
 
 
 class Mixture(Struct):

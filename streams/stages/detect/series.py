@@ -10,7 +10,8 @@ from detectors.nonfinite import NonFinite, mark
 from schemas.signals import signal_named
 from schemas.telemetry import Reading
 from schemas.wording import amount, step_words
-from streams.stages.detect import counts, creeping, watched
+from streams.stages.detect import counts, creeping, epochs, ramp, scaling, watched
+from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.episodes import Found, time_of
 from streams.stages.detect.memory import Attempt, JobSeries
@@ -35,8 +36,11 @@ def watch(attempt: Attempt, closed: ClosedStep, explained: bool, borne: float | 
     series.rows += 1
     if series.rows == SETTLING_STEPS:
         attempt.settled = closed.time
-    if reconfigured(series, closed):
+    ramped = ramp.follow(series.by_right, closed)
+    if reconfigured(series, closed) or ramped:
         forget(series)
+    epochs.note(series.by_right, closed)
+    scaling.note(series.by_right, closed)
     pace = watched.pace_worth(borne, series.normal.get("step_seconds"))
     yield from _levels(attempt, closed, pace, quiet=explained or series.rows <= SETTLING_STEPS)
     yield from _creeps(attempt, closed, pace, quiet=explained or series.rows <= SETTLING_STEPS)
@@ -75,7 +79,7 @@ def carry_over(series: JobSeries) -> JobSeries:
     for name, count in series.counts.items():
         if count.signal.counter is not None:
             watched.counter_rate(name).close(count.signal.counter)
-    series.rows = 0
+    series.rows, series.by_right = 0, ByRight()
     return series
 
 
@@ -123,7 +127,8 @@ def _levels(attempt: Attempt, closed: ClosedStep, pace: float | None, quiet: boo
         series.level = detector.blank(len(series.names))
     elif new:
         series.level = grow(detector, series.level, len(series.names))
-    row = np.array([np.nan if quiet else closed.job.get(name, np.nan) for name in series.names])
+    row = np.array([closed.job.get(name, np.nan) for name in series.names])
+    row[[quiet or ramp.hides(series.by_right, name) for name in series.names]] = np.nan
     harmless = np.zeros(len(series.names), dtype=np.bool_)
     for alarm in detector.update(series.level, closed.step, row):
         name = series.names[alarm.series]
@@ -157,8 +162,9 @@ def _accept(detector: LevelShift, series: JobSeries, harmless: Flags) -> None:
 
 
 def _limits(attempt: Attempt, closed: ClosedStep, quiet: bool) -> Iterator[Finding]:
+    searches = scaling.searches(attempt.series.by_right, attempt.series.rows)
     for name in watched.LIMITS:
-        if name not in closed.job or quiet:
+        if name not in closed.job or quiet or (searches and name == "skipped"):
             continue
         detector = watched.sustained(name)
         memory = attempt.series.sustained.setdefault(name, detector.blank(1))
@@ -185,7 +191,11 @@ def _spikes(attempt: Attempt, closed: ClosedStep) -> Iterator[Finding]:
         series.spike = grow(detector, series.spike, len(series.spiky))
     row = np.array([closed.job.get(name, np.nan) for name in series.spiky])
     for alarm in detector.update(series.spike, closed.step, row):
-        yield alarm, _found("spike", series.spiky[alarm.series], attempt, alarm, closed)
+        name = series.spiky[alarm.series]
+        if epochs.explains(series.by_right, name, alarm, closed.job.get(name, 0.0)):
+            detector.believe(series.spike, alarm.series, closed.job[name], alarm.before)
+            continue
+        yield alarm, _found("spike", name, attempt, alarm, closed)
 
 
 def _nonfinite(attempt: Attempt, closed: ClosedStep) -> Iterator[Finding]:
@@ -210,6 +220,8 @@ def _mark(series: JobSeries, closed: ClosedStep, name: str) -> float:
     """A reading is absent only where the frame that usually brings it is there: a frame that was lost says nothing."""
     if name in closed.readings:
         series.tellers[name] = closed.tellers[name]
+        if name == "grad_norm" and scaling.did_no_harm(series.by_right, closed):
+            return np.nan
         return mark(closed.readings[name])
     return mark(None) if series.tellers.get(name) in closed.nodes else np.nan
 

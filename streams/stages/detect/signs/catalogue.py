@@ -3,6 +3,7 @@
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
+from streams.stages.detect.signs.diverged import Diverged
 from streams.stages.detect.signs.error_flood import ErrorFlood
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
@@ -14,8 +15,10 @@ from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
 from streams.stages.detect.signs.off_schedule import OffSchedule
 from streams.stages.detect.signs.offending_node import OffendingNode
+from streams.stages.detect.signs.old_save import OldSave
 from streams.stages.detect.signs.order_repeated import OrderRepeated
 from streams.stages.detect.signs.overdue_save import OverdueSave
+from streams.stages.detect.signs.pace_restart import PaceRestart
 from streams.stages.detect.signs.partial_gang import PartialGang
 from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
@@ -51,7 +54,10 @@ CATALOGUE: tuple[AnySign, ...] = (
     LevelRestart(),
     OrderRepeated(),
     PositionRestart(),
+    PaceRestart(),
+    OldSave(),
     Recovery(),
+    Diverged(),
     LossVanished(),
     ZeroReading(),
     GaugeXid(),

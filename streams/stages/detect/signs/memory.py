@@ -6,6 +6,7 @@ from schemas.detection import Detection
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
+from streams.stages.detect.signs.diverged import DivergedMemory
 from streams.stages.detect.signs.error_flood import ErrorFloodMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
@@ -17,8 +18,10 @@ from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.off_schedule import OffScheduleMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
+from streams.stages.detect.signs.old_save import OldSaveMemory
 from streams.stages.detect.signs.order_repeated import OrderRepeatedMemory
 from streams.stages.detect.signs.overdue_save import OverdueSaveMemory
+from streams.stages.detect.signs.pace_restart import PaceRestartMemory
 from streams.stages.detect.signs.partial_gang import PartialGangMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
@@ -50,6 +53,7 @@ class Signs(Struct):
     collective_timeout: CollectiveTimeoutMemory = field(default_factory=CollectiveTimeoutMemory)
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
+    diverged: DivergedMemory = field(default_factory=DivergedMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
     error_flood: ErrorFloodMemory = field(default_factory=ErrorFloodMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
@@ -62,8 +66,10 @@ class Signs(Struct):
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     off_schedule: OffScheduleMemory = field(default_factory=OffScheduleMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
+    old_save: OldSaveMemory = field(default_factory=OldSaveMemory)
     order_repeated: OrderRepeatedMemory = field(default_factory=OrderRepeatedMemory)
     overdue_save: OverdueSaveMemory = field(default_factory=OverdueSaveMemory)
+    pace_restart: PaceRestartMemory = field(default_factory=PaceRestartMemory)
     position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
