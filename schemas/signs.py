@@ -56,6 +56,18 @@ SIGNS = (
         "uneven_work_share",
         ("loader", "optimizer", "host_prep", "h2d", "compute", ""),
     ),
+    SignKind(
+        "storage_failure",
+        "ranks failed after the storage had refused or failed their requests, those of all nodes or of one",
+        "interval_seconds",
+        ("refused", "failed", "client"),
+    ),
+    SignKind(
+        "shared_position",
+        "ranks that are slow on several nodes have their experts or another coordinate in common, or are everywhere",
+        "own_seconds",
+        ("expert", "position", "spread"),
+    ),
     SignKind("late_steps", "steps were done all along and told late", "interval_seconds"),
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),
     SignKind("off_schedule", "the learning rate has left the schedule that was announced", "learning_rate"),
