@@ -29,6 +29,7 @@ SIGNS = (
     SignKind("unfinished_save", "a save began and never ended", "checkpoint_seconds"),
     SignKind("overdue_save", "no save has been completed for far longer than usual", "checkpoint_age_steps"),
     SignKind("slowing_saves", "saves take longer than the first ones did", "checkpoint_seconds"),
+    SignKind("save_drag", "saves that are written beside the training slow it down, each time", "checkpoint_seconds"),
     SignKind("save_interval", "another distance between saves would surely cost less", "checkpoint_share"),
     SignKind("incomplete_save", "shards of a save are empty or short", "checkpoint_bytes"),
     SignKind(

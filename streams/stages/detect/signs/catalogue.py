@@ -21,6 +21,7 @@ from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
 from streams.stages.detect.signs.repeat_offender import RepeatOffender
 from streams.stages.detect.signs.returned_gpu import ReturnedGpu
+from streams.stages.detect.signs.save_drag import SaveDrag
 from streams.stages.detect.signs.save_interval import SaveInterval
 from streams.stages.detect.signs.shared_fault import SharedFault
 from streams.stages.detect.signs.shared_position import SharedPosition
@@ -42,6 +43,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     OverdueSave(),
     SlowingSaves(),
     SaveInterval(),
+    SaveDrag(),
     Stacks(),
     LateSteps(),
     RecurringStall(),
