@@ -64,6 +64,11 @@ SIGNS = (
         ("refused", "failed", "client"),
     ),
     SignKind(
+        "storage_silence",
+        "the job stands since a storage server does not answer its nodes any more",
+        "interval_seconds",
+    ),
+    SignKind(
         "shared_position",
         "ranks that are slow on several nodes have their experts or another coordinate in common, or are everywhere",
         "own_seconds",

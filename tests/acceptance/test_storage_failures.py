@@ -114,3 +114,48 @@ def test_requests_that_failed_long_ago_are_not_either() -> None:
     story += [*refused(job, 9, BROKEN), *refused(job, 10, BROKEN), *lived(job, 120)]
     [incident] = incidents_of([*story, *goes_down(job, [9], "KeyError: 'tokens'")])
     assert (incident["cause"], incident["nodes"]) == ("program_error", [])
+
+
+LOST, FOUND = "nfs: server store1 not responding, still trying", "nfs: server store1 OK"
+
+
+def line(job: Job, node: str, text: str, after: float = 0.0) -> Story:
+    """A line of a node's kernel."""
+    job.time += after
+    return [structs.replace(job.event("log.line", node, level="ERROR"), text=text)]
+
+
+def stands(job: Job, seconds: float) -> Story:
+    """No step comes, and every node is read on: its GPUs idle, its processes wait."""
+    story: Story = []
+    for _ in range(int(seconds / 10)):
+        job.time += 10.0
+        for node in job.nodes:
+            ranks = [rank for rank in range(job.size) if job.node_of(rank) == node]
+            cards = [f"GPU-{rank}" for rank in ranks]
+            story.append(job.sample("gpu", cards, node, ranks, gpu_util=[0.0] * 4, power_watts=[95.0] * 4))
+            story.append(job.sample("node", [node], node, cpu_util=[0.01], iowait=[0.3]))
+    return story
+
+
+def test_a_server_that_no_longer_answers_is_told_within_minutes() -> None:
+    """All nodes say so and no step comes: nobody waits for the half hour that GPUs which idle are given."""
+    job, story = ran()
+    since = job.time
+    for node in job.nodes:
+        story += line(job, node, LOST, after=6.0)
+    [incident] = incidents_of([*story, *stands(job, 300)])
+    assert (incident["cause"], incident["nodes"], incident["onset_step"]) == ("storage_unreachable", [], 159)
+    assert 60.0 < incident["opened_time"] - since < 180.0
+
+
+def test_a_server_that_answers_again_is_no_incident() -> None:
+    """A minute without an answer, and the job goes on; or it goes on and nobody says that all is well."""
+    for back in (FOUND, ""):
+        job, story = ran()
+        for node in job.nodes:
+            story += line(job, node, LOST, after=2.0)
+        story += stands(job, 50)
+        for node in job.nodes if back else []:
+            story += line(job, node, back, after=0.2)
+        assert incidents_of([*story, *lived(job, 150)]) == []

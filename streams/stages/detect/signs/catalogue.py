@@ -29,6 +29,7 @@ from streams.stages.detect.signs.sign import AnySign
 from streams.stages.detect.signs.slowing_saves import SlowingSaves
 from streams.stages.detect.signs.stacks import Stacks
 from streams.stages.detect.signs.storage_failure import StorageFailure
+from streams.stages.detect.signs.storage_silence import StorageSilence
 from streams.stages.detect.signs.uneven_work import UnevenWork
 from streams.stages.detect.signs.unfinished_save import UnfinishedSave
 from streams.stages.detect.signs.zero_reading import ZeroReading
@@ -36,6 +37,7 @@ from streams.stages.detect.signs.zero_reading import ZeroReading
 CATALOGUE: tuple[AnySign, ...] = (
     Crash(),
     StorageFailure(),
+    StorageSilence(),
     RankError(),
     CollectiveTimeout(),
     UnfinishedSave(),

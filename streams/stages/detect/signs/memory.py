@@ -31,6 +31,7 @@ from streams.stages.detect.signs.shared_position import SharedPositionMemory
 from streams.stages.detect.signs.slowing_saves import SlowingSavesMemory
 from streams.stages.detect.signs.stacks import StacksMemory
 from streams.stages.detect.signs.storage_failure import StorageFailureMemory
+from streams.stages.detect.signs.storage_silence import StorageSilenceMemory
 from streams.stages.detect.signs.uneven_work import UnevenWorkMemory
 from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
 from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
@@ -75,6 +76,7 @@ class Signs(Struct):
     slowing_saves: SlowingSavesMemory = field(default_factory=SlowingSavesMemory)
     stacks: StacksMemory = field(default_factory=StacksMemory)
     storage_failure: StorageFailureMemory = field(default_factory=StorageFailureMemory)
+    storage_silence: StorageSilenceMemory = field(default_factory=StorageSilenceMemory)
     uneven_work: UnevenWorkMemory = field(default_factory=UnevenWorkMemory)
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)
