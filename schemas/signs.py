@@ -22,9 +22,9 @@ class SignKind(Struct, frozen=True):
 SIGNS = (
     SignKind(
         "collective_timeout",
-        "collectives timed out: all ranks in the same one, ranks silent, behind or in another one, or after the end",
+        "collectives timed out: all ranks in the same one, ranks silent, behind, gone or in another one, or after the end",
         "interval_seconds",
-        ("early", "same", "silent", "behind", "mismatch", "after_end"),
+        ("early", "same", "silent", "behind", "mismatch", "left", "after_end"),
     ),
     SignKind("unfinished_save", "a save began and never ended", "checkpoint_seconds"),
     SignKind("overdue_save", "no save has been completed for far longer than usual", "checkpoint_age_steps"),

@@ -377,3 +377,15 @@ def test_the_process_that_ends_first_is_named(apart: float, ranks: list[int]) ->
     [incident] = incidents_of(story)
     assert incident["ranks"] == ranks
     assert incident["cause"] == ("rank_exited" if ranks else "job_failed")
+
+
+def test_ranks_that_end_early_and_well_leave_the_others_waiting() -> None:
+    """Five ranks are through with their data and exit with 0, three wait for them until the watchdog speaks."""
+    job, story = trained()
+    for rank in (0, 2, 3, 5, 7):
+        story.append(job.event("rank.exit", node=job.node_of(rank), rank=rank, exit_code=0))
+    job.time += 1800.0
+    story += [*timed_out(job, (1, 4, 6)), job.event("attempt.ended", reason="failed", exit_code=134)]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["ranks"], incident["nodes"]) == ("uneven_batches", [], [])
+    assert "job.restart" not in {entry["action"] for entry in incident["actions"]}
