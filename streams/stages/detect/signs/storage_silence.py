@@ -39,11 +39,11 @@ class StorageSilence(Sign[StorageSilenceMemory]):
         """Read what nodes say of their servers."""
         if event.event == "attempt.started":
             memory.silent, memory.told = {}, False
-        elif event.event == "log.line" and event.node in scene.attempt.participants.nodes:
-            if SILENT.search(event.text):
+        elif event.event == "log.line" and SILENT.search(event.text):
+            if event.node in scene.attempt.participants.nodes:
                 memory.silent.setdefault(event.node, event.time)
-            elif BACK.search(event.text):
-                memory.silent.pop(event.node, None)
+        elif event.node in memory.silent and event.event == "log.line" and BACK.search(event.text):
+            del memory.silent[event.node]
         yield from ()
 
     def time(self, memory: StorageSilenceMemory, scene: Scene) -> Iterator[Seen]:
