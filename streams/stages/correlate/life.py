@@ -8,6 +8,8 @@ from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMe
 
 SETTLES_STEPS, SETTLES_SECONDS = 20, 30.0
 """After so many steps and seconds without another event the job has come over it, also where it may still come back."""
+COMES_BACK = 1.5
+"""Times the steps from an incident to its repetition after which it has not come back again."""
 KEPT_SECONDS = 86400.0
 """A resolved case is remembered so long, to link its recurrence."""
 
@@ -55,7 +57,7 @@ def _is_well(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], sin
     steps, seconds = (
         (cause.settles_steps, cause.settles_seconds) if cause is not None else (SETTLES_STEPS, SETTLES_SECONDS)
     )
-    return case.quiet_steps >= steps and memory.clock - since >= seconds
+    return case.quiet_steps >= max(steps, COMES_BACK * case.gap) and memory.clock - since >= seconds
 
 
 def _outlive(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> None:
