@@ -22,13 +22,14 @@ class SignKind(Struct, frozen=True):
 SIGNS = (
     SignKind(
         "collective_timeout",
-        "collectives timed out: all ranks in the same one, ranks silent, behind or in another one, or after the end",
+        "collectives timed out: all ranks in the same one, ranks silent, behind, gone or in another one, or after the end",
         "interval_seconds",
-        ("early", "same", "silent", "behind", "mismatch", "after_end"),
+        ("early", "same", "silent", "behind", "mismatch", "left", "after_end"),
     ),
     SignKind("unfinished_save", "a save began and never ended", "checkpoint_seconds"),
     SignKind("overdue_save", "no save has been completed for far longer than usual", "checkpoint_age_steps"),
     SignKind("slowing_saves", "saves take longer than the first ones did", "checkpoint_seconds"),
+    SignKind("save_drag", "saves that are written beside the training slow it down, each time", "checkpoint_seconds"),
     SignKind("save_interval", "another distance between saves would surely cost less", "checkpoint_share"),
     SignKind("incomplete_save", "shards of a save are empty or short", "checkpoint_bytes"),
     SignKind(
@@ -55,6 +56,23 @@ SIGNS = (
         "the work of the ranks is uneven, and the slowest is never the same for long",
         "uneven_work_share",
         ("loader", "optimizer", "host_prep", "h2d", "compute", ""),
+    ),
+    SignKind(
+        "storage_failure",
+        "ranks failed after the storage had refused or failed their requests, those of all nodes or of one",
+        "interval_seconds",
+        ("refused", "failed", "client"),
+    ),
+    SignKind(
+        "storage_silence",
+        "the job stands since a storage server does not answer its nodes any more",
+        "interval_seconds",
+    ),
+    SignKind(
+        "shared_position",
+        "ranks that are slow on several nodes have their experts or another coordinate in common, or are everywhere",
+        "own_seconds",
+        ("expert", "position", "spread"),
     ),
     SignKind("late_steps", "steps were done all along and told late", "interval_seconds"),
     SignKind("rate_restart", "the learning rate does not go on after a restart as it was before", "learning_rate"),

@@ -96,3 +96,46 @@ def test_ports_of_all_nodes_alike_name_no_node() -> None:
         story += job.run(5)
         story += [job.sample("nic", PORTS, node, nic_errors_total=[400.0, 0.0]) for node in job.nodes]
     assert {node for one in incidents_of(story) for node in one["nodes"]} == set()
+
+
+def with_experts(job: Job) -> list[dict[str, object]]:
+    """The placement of a job in which each rank of a node holds other experts, and all nodes hold the same."""
+    return [
+        {"rank": rank, "node": job.node_of(rank), "gpu": f"GPU-{rank}", "ep": rank % job.ranks, "dp": rank // job.ranks}
+        for rank in range(job.size)
+    ]
+
+
+def test_the_same_experts_slow_on_every_node_are_no_broken_gpus() -> None:
+    """Four nodes, on each the third rank: what they have in common is what they hold, not a machine."""
+    job = Job(nodes=4)
+    story: Story = [job.started(placement=with_experts(job)), *job.run(80)]
+    story += job.run(60, slow=dict.fromkeys((2, 6, 10, 14), 1.3))
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["layer"]) == ("slow_experts", "model")
+    assert (incident["ranks"], incident["nodes"], incident["gpus"]) == ([], [], [])
+
+
+def test_ranks_that_are_slow_on_all_nodes_accuse_no_gpu() -> None:
+    """Nothing is known of the layout: machines of all nodes do not break at once."""
+    job = Job(nodes=4)
+    story: Story = [job.started(), *job.run(80), *job.run(60, slow=dict.fromkeys((1, 7, 8, 14), 1.3))]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["ranks"], incident["nodes"]) == ("slow_positions", [], [])
+
+
+def test_one_gpu_is_still_to_blame_in_a_job_with_experts() -> None:
+    """The other holders of its experts are as fast as ever."""
+    job = Job(nodes=4)
+    story: Story = [job.started(placement=with_experts(job)), *job.run(80), *job.run(60, slow={6: 1.3})]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["ranks"], incident["nodes"]) == ("slow_gpu", [6], ["n2"])
+
+
+def test_a_node_that_is_slow_as_a_whole_is_no_matter_of_positions() -> None:
+    """All ranks of one node and a lone one elsewhere: the node is named."""
+    job = Job(nodes=4)
+    slow = dict.fromkeys((4, 5, 6, 7), 1.3)
+    story: Story = [job.started(placement=with_experts(job)), *job.run(80), *job.run(60, slow=slow)]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["nodes"]) == ("slow_node", ["n2"])

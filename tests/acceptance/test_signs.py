@@ -344,6 +344,17 @@ def test_a_recurrence_opens_an_incident_that_is_linked() -> None:
     assert (first["linked"], second["linked"]) == ("", first["id"])
 
 
+def test_what_comes_back_again_and_again_is_told_twice() -> None:
+    """A rank that is slow for thirty steps of every hundred: the first time, and then all that repeats it."""
+    job, story = trained()
+    for _ in range(5):
+        story += [*job.run(30, slow={5: 1.4}), *job.run(70)]
+    first, rest = sorted(incidents_of(story), key=lambda one: one["onset_step"])
+    assert (first["cause"], rest["cause"], rest["linked"]) == ("slow_gpu", "slow_gpu", first["id"])
+    assert (rest["state"], rest["ranks"]) == ("recovering", [5])
+    assert rest["end_step"] > rest["onset_step"] + 300
+
+
 def test_two_causes_on_one_day_stay_two_incidents() -> None:
     """A pending row remap and a slow loader minutes later have nothing to do with each other."""
     job, story = trained()
@@ -377,3 +388,15 @@ def test_the_process_that_ends_first_is_named(apart: float, ranks: list[int]) ->
     [incident] = incidents_of(story)
     assert incident["ranks"] == ranks
     assert incident["cause"] == ("rank_exited" if ranks else "job_failed")
+
+
+def test_ranks_that_end_early_and_well_leave_the_others_waiting() -> None:
+    """Five ranks are through with their data and exit with 0, three wait for them until the watchdog speaks."""
+    job, story = trained()
+    for rank in (0, 2, 3, 5, 7):
+        story.append(job.event("rank.exit", node=job.node_of(rank), rank=rank, exit_code=0))
+    job.time += 1800.0
+    story += [*timed_out(job, (1, 4, 6)), job.event("attempt.ended", reason="failed", exit_code=134)]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["ranks"], incident["nodes"]) == ("uneven_batches", [], [])
+    assert "job.restart" not in {entry["action"] for entry in incident["actions"]}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.acceptance.stories import Story, incidents_of
@@ -73,3 +74,52 @@ def test_a_loss_of_evaluation_in_every_line_hides_no_stall() -> None:
     for _ in range(12):
         story += [*job.run(7, valid_loss=2.1), *job.run(1, loader=4.0, valid_loss=2.1)]
     assert "every 8 steps" in text_of(story)
+
+
+def pausing(ranks: list[int], factors: list[float], every: int = 24, steps_before: int = 40) -> Story:
+    """A job in which one rank after the other pauses for a part of a step, and nothing else happens."""
+    job = Job()
+    story: Story = [job.started(), *job.run(steps_before)]
+    for rank, factor in zip(ranks, factors, strict=True):
+        story += [*job.run(every - 1), *job.run(1, slow={rank: factor})]
+    return [*story, *job.run(20)]
+
+
+@pytest.mark.parametrize(
+    "factors",
+    [
+        pytest.param([1.4] * 14, id="by two fifths, always"),
+        pytest.param([1.2 + 0.05 * number for number in range(14)], id="by a fifth, and more each time"),
+        pytest.param([2.0] * 14, id="twice as long"),
+    ],
+)
+def test_pauses_of_one_rank_after_the_other_are_the_programs(factors: list[float]) -> None:
+    """Single steps are longer by what another rank needs each time: one incident, and nobody is to blame."""
+    [incident] = incidents_of(pausing([3, 7, 0, 5, 2, 6, 1, 4, 3, 0, 7, 2, 5, 1], factors))
+    assert (incident["cause"], incident["layer"], incident["severity"]) == ("garbage_collection", "software", "warning")
+    assert (incident["ranks"], incident["nodes"], incident["gpus"]) == ([], [], [])
+
+
+def test_pauses_that_cost_next_to_nothing_are_not_told() -> None:
+    """A tenth of a step every twenty-four is jitter, and so is a fifth of one every hundred."""
+    assert incidents_of(pausing([3, 7, 0, 5, 2, 6, 1, 4], [1.1] * 8)) == []
+    assert incidents_of(pausing([3, 7, 0, 5], [1.2] * 4, every=100)) == []
+
+
+def test_pauses_of_all_ranks_at_the_same_steps_are_a_plan() -> None:
+    """A collection that is held at the same step everywhere costs a quarter of it, and that is its purpose."""
+    job = Job()
+    story: Story = [job.started(), *job.run(40)]
+    for _ in range(10):
+        story += [*job.run(49), *job.run(1, slow=dict.fromkeys(range(8), 1.25))]
+    assert incidents_of(story) == []
+
+
+def test_work_of_uneven_length_is_no_pause() -> None:
+    """Another rank has more to do in every step, now and then much more: that is the data's shape from the start."""
+    dice = np.random.default_rng(11)
+    job = Job()
+    story: Story = [job.started()]
+    for _ in range(300):
+        story += job.run(1, slow=dict(enumerate((1.0 + dice.gamma(1.5, 0.12, 8)).tolist())))
+    assert incidents_of(story) == []

@@ -25,6 +25,12 @@ def a_cause(name: str, *clues: Clue, **changed: Any) -> Cause:  # Any: any field
     return Cause(**{"cause": name, "title": name, "layer": "gpu", "severity": "error", "clues": clues, **changed})
 
 
+FILLING = (a_detection("space_free_bytes", "trend", direction="down", subject="mount:/saves"),)
+FULL = (
+    an_event("storage.error", subject="/saves", data={"code": 28}, text="[Errno 28] No space left on device"),
+    a_detection("interval_seconds", "storage_failure", part="refused", subject="mount:/saves"),
+    a_detection("interval_seconds", "rank_error", part="other", ranks=(0,)),
+)
 NOBODY_KNOWS = a_cause(UNKNOWN, layer="unknown")
 
 
@@ -50,6 +56,8 @@ def named(*findings: Detection | Event, **changed: Any) -> str:  # Any: any fiel
         pytest.param((a_detection("checkpoint_seconds", "checkpoint"),), "checkpoint_on_shared_path", id="a long save"),
         pytest.param((a_detection("source_age_seconds", "silence"),), "telemetry_gone", id="a silent node"),
         pytest.param((a_detection("interval_seconds", "stalled"),), "hang", id="no progress"),
+        pytest.param(FILLING, "space_exhausted", id="a mount that fills up"),
+        pytest.param((*FILLING, *FULL), "storage_refused", id="and that has been full when the job failed"),
         pytest.param((a_detection("step_seconds"),), "unknown", id="a longer step, nothing else"),
         pytest.param((a_detection("tokens_per_second", direction="down"),), "unknown", id="fewer tokens"),
     ],

@@ -24,6 +24,8 @@ STOPS = ("crash", "stalled")
 TORN_DOWN = ("rank.exit", "rank.error", "nccl.timeout", "nccl.error")
 """Events after which nothing is slow: the job stops, whatever is found of it later."""
 GRAVE = 0.2
+OFTEN_STEPS = 400
+"""What comes back after no more steps is likely to come back once more."""
 STANDSTILL_SECONDS = 300.0
 """A standstill that was told early for what the GPUs do is critical once it has lasted as long as any other has to."""
 UNSEEN = ("history.lost",)
@@ -45,7 +47,8 @@ def draft(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], hold: 
     case.cause = diagnosis.cause.cause
     if case.cause == UNKNOWN and not case.told and memory.clock - case.opened_time < 2 * hold:
         return None
-    case.linked = case.linked or _earlier(memory, case)
+    if not case.linked:
+        _link(memory, case)
     lost = gpu_seconds(memory, case)
     here = structs.replace(basis, key=memory.key, until=memory.clock, records=memory.records)
     incident = structs.replace(_incident(memory, case, facts, diagnosis, lost), basis=here)
@@ -221,11 +224,17 @@ def _is_harm(signal: str, moved: float) -> bool:
     return (moved if signal == "step_seconds" else -moved) >= SLIGHT
 
 
-def _earlier(memory: CorrelateMemory, case: Case) -> str:
-    """A resolved case of the same cause, which this one repeats."""
+def _link(memory: CorrelateMemory, case: Case) -> None:
+    """Name the last case of the same cause that is over, which this one repeats, and how many steps ago it began."""
     earlier = [
         one
         for one in memory.cases.values()
         if one.state in ("resolved", "closed") and one.cause == case.cause and one.onset_time < case.onset_time
     ]
-    return max(earlier, key=lambda one: one.onset_time).id if earlier else ""
+    if not earlier:
+        return
+    last = max(earlier, key=lambda one: one.onset_time)
+    case.linked = last.id
+    if case.cause != UNKNOWN and last.attempt == case.attempt and None not in (case.onset_step, last.onset_step):
+        gap = (case.onset_step or 0) - (last.onset_step or 0)
+        case.gap = gap if 0 < gap <= OFTEN_STEPS else 0

@@ -46,7 +46,7 @@ def _is_explicable(causes: tuple[Cause, ...], case: Case, finding: Finding) -> b
 def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bool:
     if isinstance(finding, Detection) and not _resumes(case, causes, finding):
         return False
-    pausing = any(one.cause == case.cause and comes_back(one) for one in causes)
+    pausing = case.gap > 0 or any(one.cause == case.cause and comes_back(one) for one in causes)
     for_ever = case.quiet_since is None or pausing or _survives(case, finding)
     latest = float("inf") if for_ever or case.quiet_since is None else case.quiet_since + TAIL_SECONDS
     return case.onset_time - LEAD_SECONDS <= onset(finding) <= latest

@@ -6,6 +6,10 @@ from schemas.detection import Detection
 from streams.stages.correlate import overlap
 from streams.stages.correlate.memory import LIVE, THINK_AGAIN, Case, CorrelateMemory
 
+SETTLES_STEPS, SETTLES_SECONDS = 20, 30.0
+"""After so many steps and seconds without another event the job has come over it, also where it may still come back."""
+COMES_BACK = 1.5
+"""Times the steps from an incident to its repetition after which it has not come back again."""
 KEPT_SECONDS = 86400.0
 """A resolved case is remembered so long, to link its recurrence."""
 
@@ -50,10 +54,12 @@ def _move(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> Non
 def _is_well(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...], since: float) -> bool:
     """What comes back now and then takes longer to be over than what does not."""
     cause = next((one for one in causes if one.cause == case.cause), None)
-    steps, seconds = (cause.settles_steps, cause.settles_seconds) if cause is not None else (20, 30.0)
+    steps, seconds = (
+        (cause.settles_steps, cause.settles_seconds) if cause is not None else (SETTLES_STEPS, SETTLES_SECONDS)
+    )
     if cause is not None and cause.settles_past and case.dead and _is_behind(memory, case):
         return False
-    return case.quiet_steps >= steps and memory.clock - since >= seconds
+    return case.quiet_steps >= max(steps, COMES_BACK * case.gap) and memory.clock - since >= seconds
 
 
 def _is_behind(memory: CorrelateMemory, case: Case) -> bool:
@@ -65,6 +71,8 @@ def _outlive(memory: CorrelateMemory, case: Case, causes: tuple[Cause, ...]) -> 
     """What the job does not feel has passed once the job has trained on, in this attempt or the next."""
     last = max(event.time for event in case.events)
     stands = any(one.end_time is None for one in case.detections.values())
+    quiet = case.quiet_steps >= SETTLES_STEPS and memory.clock - last >= SETTLES_SECONDS
+    case.state = "recovering" if quiet and not stands else "open"
     if not stands and _is_well(memory, case, causes, last):
         case.state, case.end_time, case.end_step = "resolved", last, case.onset_step
 

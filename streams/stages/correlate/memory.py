@@ -47,6 +47,7 @@ class Case(Struct):
         anew_time: Unix seconds since when they tell of this one again.
         effect: what the job lost, where no detector told of its pace.
         superseded: member -> its revision before the last one.
+        gap: steps from the onset of the one that it repeats to its own, where that was not long ago; else 0.
         sampled_from: where the sampler stood before the onset; None until that is known.
     """
 
@@ -87,6 +88,7 @@ class Case(Struct):
     anew_time: float = 0.0
     effect: str = ""
     superseded: dict[str, Superseded] = field(default_factory=dict)
+    gap: int = 0
     sampled_from: int | None = None
 
 

@@ -15,6 +15,7 @@ utilisation  how well the GPUs are used
 mixture    the data against their recipe
 peers      the slow rank among its peers
 saves      checkpoint pauses
+beside_saves  steps that are slow because a save is written beside them
 learned    what is normal for them
 counts     errors that are counted
 exhaustion  what runs out

@@ -17,6 +17,7 @@ from detectors.sustained import SustainedMemory
 from detectors.trend import TrendMemory
 from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
+from streams.stages.detect.beside_saves import BesideSaves
 from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.node_word import NodeWord
@@ -166,6 +167,7 @@ class Saves(Struct):
     last_step: int = -1
     last_end: float = 0.0
     pause: float = 0.0
+    beside: BesideSaves = field(default_factory=BesideSaves)
 
 
 class Entities(Struct):

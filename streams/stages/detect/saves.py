@@ -8,6 +8,8 @@ from detectors.base import Alarm
 from detectors.checkpoint import Checkpoint
 from schemas.telemetry import Event, as_count
 from schemas.wording import amount, step_words
+from streams.stages.detect import beside_saves
+from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt, Saves
 
@@ -20,6 +22,7 @@ def begun(saves: Saves, event: Event) -> None:
     """A save begins."""
     step = _step(event, -1)
     saves.begun.setdefault(step, event.time)
+    beside_saves.begun(saves.beside, step, event.time)
 
 
 def is_blocking(event: Event) -> bool:
@@ -27,11 +30,21 @@ def is_blocking(event: Event) -> bool:
     return bool(event.data.get("mode", "sync") != "async")
 
 
+def beside(attempt: Attempt, closed: ClosedStep) -> str:
+    """Name the phase of a step that is slow because of a save beside it, or ""."""
+    previous = attempt.alignment.last_time or closed.time
+    slowed = beside_saves.explains(
+        attempt.saves.beside, previous, closed.time, closed.job.get("step_seconds", closed.interval)
+    )
+    return "checkpoint" if slowed else ""
+
+
 def finished(attempt: Attempt, event: Event) -> Iterator[tuple[Alarm, Found]]:
     """A save is complete: take the length of its pause; one that did not block has none."""
     saves = attempt.saves
     step = _step(event, -1)
     begin = saves.begun.pop(step, None)
+    beside_saves.ended(saves.beside, step, event.time)
     seconds = _seconds(event.data.get("seconds"))
     if seconds is None:
         seconds = max(0.0, event.time - begin) if begin is not None else None

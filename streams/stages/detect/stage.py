@@ -248,6 +248,7 @@ class Detect:
         width, steps = len(attempt.participants.ranks), max(1, step.step - previous)
         closed = derive(step, width, attempt.alignment.last_time, steps)
         phase = phases.covering(attempt.phases, attempt.alignment.last_time or closed.time, closed.time)
+        phase = phase or saves.beside(attempt, closed)
         attempt.alignment.last_time = closed.time
         note_moment(attempt.moments, closed.step, closed.time)
         yield from self._saved(memory, attempt, closed)
@@ -277,8 +278,7 @@ class Detect:
         values: dict[str, float | None] = {}
         yield from self._follow(memory, attempt, samples.watch(attempt, moment, values))
         attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
-        scene = _scene(memory, attempt, memory.clock)
-        yield from self._tell(memory, signs.moment(memory.signs, scene, moment))
+        yield from self._tell(memory, signs.moment(memory.signs, _scene(memory, attempt, memory.clock), moment))
         yield Sent("vitals", memory.key, vitals.of_moment(memory, attempt, moment, values))
 
     def _follow(

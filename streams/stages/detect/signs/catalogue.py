@@ -27,17 +27,23 @@ from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
 from streams.stages.detect.signs.repeat_offender import RepeatOffender
 from streams.stages.detect.signs.returned_gpu import ReturnedGpu
+from streams.stages.detect.signs.save_drag import SaveDrag
 from streams.stages.detect.signs.save_interval import SaveInterval
 from streams.stages.detect.signs.shared_fault import SharedFault
+from streams.stages.detect.signs.shared_position import SharedPosition
 from streams.stages.detect.signs.sign import AnySign
 from streams.stages.detect.signs.slowing_saves import SlowingSaves
 from streams.stages.detect.signs.stacks import Stacks
+from streams.stages.detect.signs.storage_failure import StorageFailure
+from streams.stages.detect.signs.storage_silence import StorageSilence
 from streams.stages.detect.signs.uneven_work import UnevenWork
 from streams.stages.detect.signs.unfinished_save import UnfinishedSave
 from streams.stages.detect.signs.zero_reading import ZeroReading
 
 CATALOGUE: tuple[AnySign, ...] = (
     Crash(),
+    StorageFailure(),
+    StorageSilence(),
     RankError(),
     CollectiveTimeout(),
     UnfinishedSave(),
@@ -45,10 +51,12 @@ CATALOGUE: tuple[AnySign, ...] = (
     OverdueSave(),
     SlowingSaves(),
     SaveInterval(),
+    SaveDrag(),
     Stacks(),
     LateSteps(),
     RecurringStall(),
     UnevenWork(),
+    SharedPosition(),
     RateRestart(),
     OffSchedule(),
     LevelRestart(),

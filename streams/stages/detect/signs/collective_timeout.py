@@ -1,7 +1,7 @@
 """Collectives that timed out: a thousand lines that tell one story, and who is missing in it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -30,12 +30,14 @@ class CollectiveTimeoutMemory(Struct):
         onset: Unix seconds at which the oldest of the collectives began.
         latest: Unix seconds of the last report.
         judged: reports that the last verdict was made of.
+        left: ranks that have ended well, as if there were nothing more to do.
     """
 
     reports: dict[int, Report] = field(default_factory=dict)
     onset: float = 0.0
     latest: float = 0.0
     judged: int = 0
+    left: list[int] = field(default_factory=list)
 
 
 class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
@@ -52,7 +54,10 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
     def event(self, memory: CollectiveTimeoutMemory, scene: Scene, event: Event) -> Iterator[Seen]:
         """Take a report, or what tells that the run begins anew."""
         if event.event == "attempt.started":
-            memory.reports, memory.judged = {}, 0
+            memory.reports, memory.judged, memory.left = {}, 0, []
+        elif event.event == "rank.exit" and event.data.get("exit_code") == 0:
+            rank = as_count(event.data.get("rank"))
+            memory.left += [rank] if rank is not None and rank not in memory.reports else []
         elif event.event == "nccl.timeout":
             yield from self._report(memory, scene, event)
         elif event.event == "attempt.ended" and len(memory.reports) > memory.judged:
@@ -100,8 +105,8 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
     def _verdict(self, memory: CollectiveTimeoutMemory, scene: Scene) -> tuple[str, tuple[int, ...], str]:
         usual = Counter(report.group for report in memory.reports.values()).most_common(1)[0][0]
         reports = {rank: one for rank, one in memory.reports.items() if one.group == usual}  # numbers count per group
-        if is_through(scene.attempt):
-            return "after_end", (), "the run itself was through"
+        if memory.left or is_through(scene.attempt):
+            return self._at_the_end(memory)
         at: dict[int | None, set[str]] = {}
         for report in reports.values():
             at.setdefault(report.seq, set()).add(report.what)
@@ -118,6 +123,12 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
             return "early", (), "the others have not spoken yet"
         return "same", (), "all in the same one, which names nobody"
 
+    def _at_the_end(self, memory: CollectiveTimeoutMemory) -> tuple[str, tuple[int, ...], str]:
+        """Nobody is missing that should be there: those that the others wait for have ended, or all have."""
+        if memory.left:
+            return "left", (), f"{count(len(memory.left), 'rank')} had ended well before: {_some(memory.left)}"
+        return "after_end", (), "the run itself was through"
+
     def _behind(self, reports: dict[int, Report]) -> tuple[str, tuple[int, ...], str]:
         usual = Counter(report.seq for report in reports.values()).most_common(1)[0][0]
         late = tuple(
@@ -130,5 +141,5 @@ class CollectiveTimeout(Sign[CollectiveTimeoutMemory]):
         return "mismatch", (), "they are at different places of the sequence"
 
 
-def _some(ranks: tuple[int, ...]) -> str:
+def _some(ranks: Sequence[int]) -> str:
     return ", ".join(map(str, ranks[:4])) + (f" and {len(ranks) - 4} more" if len(ranks) > 4 else "")

@@ -154,6 +154,8 @@ class Crash(Sign[CrashMemory]):
 
 
 def _complain(memory: CrashMemory, event: Event) -> None:
+    if event.event == "rank.exit" and event.data.get("exit_code") == 0:
+        return  # it has ended well
     rank = as_count(event.data.get("rank"))
     if event.event == "rank.exit" and rank is not None and event.data.get("exit_code"):
         memory.exits.setdefault(rank, event.time)

@@ -30,10 +30,14 @@ from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
 from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
 from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
+from streams.stages.detect.signs.save_drag import SaveDragMemory
 from streams.stages.detect.signs.save_interval import SaveIntervalMemory
 from streams.stages.detect.signs.shared_fault import SharedFaultMemory
+from streams.stages.detect.signs.shared_position import SharedPositionMemory
 from streams.stages.detect.signs.slowing_saves import SlowingSavesMemory
 from streams.stages.detect.signs.stacks import StacksMemory
+from streams.stages.detect.signs.storage_failure import StorageFailureMemory
+from streams.stages.detect.signs.storage_silence import StorageSilenceMemory
 from streams.stages.detect.signs.uneven_work import UnevenWorkMemory
 from streams.stages.detect.signs.unfinished_save import UnfinishedSaveMemory
 from streams.stages.detect.signs.zero_reading import ZeroReadingMemory
@@ -77,10 +81,14 @@ class Signs(Struct):
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
     repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
     returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
+    save_drag: SaveDragMemory = field(default_factory=SaveDragMemory)
     save_interval: SaveIntervalMemory = field(default_factory=SaveIntervalMemory)
     shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
+    shared_position: SharedPositionMemory = field(default_factory=SharedPositionMemory)
     slowing_saves: SlowingSavesMemory = field(default_factory=SlowingSavesMemory)
     stacks: StacksMemory = field(default_factory=StacksMemory)
+    storage_failure: StorageFailureMemory = field(default_factory=StorageFailureMemory)
+    storage_silence: StorageSilenceMemory = field(default_factory=StorageSilenceMemory)
     uneven_work: UnevenWorkMemory = field(default_factory=UnevenWorkMemory)
     unfinished_save: UnfinishedSaveMemory = field(default_factory=UnfinishedSaveMemory)
     zero_reading: ZeroReadingMemory = field(default_factory=ZeroReadingMemory)

@@ -30,6 +30,12 @@ GROWS = ("compute", "h2d", "host_prep")
 """Parts of the work that take longer where there is more to do."""
 IN_A_ROW = 3
 """So many long steps in a row are another level and no stalls."""
+ALONE, BESIDE = 1.15, 0.25
+"""Times the usual step from which one has stalled for a single rank, whose peers have at most so much of its excess."""
+FEWEST_ALONE, RANKS_ALONE, SHARE_ALONE = 6, 4, 0.01
+"""Such stalls that count although little time is lost: so many, of so many ranks in turn, and so much of the time."""
+PROGRAMS = ("compute", "host_prep")
+"""Parts of the work in which a program that stops is seen."""
 CALM = 3.0
 """Times the usual distance without another stall until it is over."""
 
@@ -50,6 +56,7 @@ class RecurringStallMemory(Struct):
     Attributes:
         seconds: length of the last steps.
         parts: part -> the same of the slowest rank's part.
+        alone: stalls of single ranks among the last steps, those that are slight included.
         told: step of the first stall of the open finding, None where none is open.
         evaluated: the step before brought the loss of an evaluation.
     """
@@ -61,6 +68,7 @@ class RecurringStallMemory(Struct):
     part: str = ""
     attempt: int = 0
     evaluated: bool = False
+    alone: list[Stall] = field(default_factory=list)
 
 
 class RecurringStall(Sign[RecurringStallMemory]):
@@ -77,26 +85,33 @@ class RecurringStall(Sign[RecurringStallMemory]):
         planned, memory.evaluated = _is_planned(memory, closed), "valid_loss" in closed.readings
         if phase or planned or seconds is None:
             return
-        stall = self._stall(memory, scene, closed, seconds)
+        stall, alone = self._stalls(memory, scene, closed, seconds)
         _remember(memory, closed, seconds)
         memory.stalls = [one for one in memory.stalls if one.step > closed.step - WINDOW]
+        memory.alone = [*(one for one in memory.alone if one.step > closed.step - WINDOW), *([alone] if alone else [])]
         if stall is not None:
             memory.stalls.append(stall)
             _settle_on_new_level(memory)
             yield from self._recur(memory, scene.attempt.announced.loader_workers)
-        elif memory.told is not None:
+        if alone is not None:
+            yield from self._recur_alone(memory)
+        elif stall is None and memory.told is not None:
             yield from self._calm(memory, closed.step)
 
-    def _stall(self, memory: RecurringStallMemory, scene: Scene, closed: ClosedStep, seconds: float) -> Stall | None:
-        if len(memory.seconds) < LEARNED // 4:
-            return None
-        usual = float(np.median(memory.seconds))
-        excess = seconds - usual
-        if seconds < LONG * usual:
-            return None
-        part, row = _explaining(memory, closed, excess)
-        rank = scene.attempt.participants.ranks[int(np.nanargmax(row))] if row is not None else None
-        return Stall(closed.step, closed.time, excess, part, rank)
+    def _stalls(
+        self, memory: RecurringStallMemory, scene: Scene, closed: ClosedStep, seconds: float
+    ) -> tuple[Stall | None, Stall | None]:
+        """Give the step as a stall if it is one, and as the stall of a single rank if it is that."""
+        usual = float(np.median(memory.seconds)) if len(memory.seconds) >= LEARNED // 4 else np.inf
+        if seconds < ALONE * usual:
+            return None, None
+        part, row = _explaining(memory, closed, seconds - usual)
+        place = int(np.nanargmax(row)) if row is not None else -1
+        rank = scene.attempt.participants.ranks[place] if row is not None else None
+        stall = Stall(closed.step, closed.time, seconds - usual, part, rank)
+        alone = row is not None and part in PROGRAMS and _is_alone(row, memory.parts[f"{part}_seconds"])
+        alone = alone and not _has_more_to_do(closed, place)
+        return stall if seconds >= LONG * usual else None, stall if alone else None
 
     def _recur(self, memory: RecurringStallMemory, workers: int) -> Iterator[Seen]:
         parts = Counter(one.part for one in memory.stalls if one.part)
@@ -108,11 +123,23 @@ class RecurringStall(Sign[RecurringStallMemory]):
         lost = sum(one.excess for one in held) / max(sum(memory.seconds), 1e-9)
         enough = (len(stalls) >= FEWEST and lost >= SHARE) or (len(stalls) >= FEWEST_GRAVE and lost >= GRAVE)
         crowded = len(memory.stalls) > CROWD * len(memory.seconds)
-        if memory.told is None and (not enough or crowded or not _stand_out(memory, stalls)):
+        if memory.told is None and (not enough or crowded or not _stand_out(memory, stalls, LONG)):
             return
         if memory.told is None:
             memory.told, memory.part = stalls[0].step, part
             yield self._told(memory, stalls, lost, workers if part == "loader" else 0)
+
+    def _recur_alone(self, memory: RecurringStallMemory) -> Iterator[Seen]:
+        """Stalls of one rank after the other are no jitter, also where they cost little: a program stops at times."""
+        part = Counter(one.part for one in memory.alone).most_common(1)[0][0]
+        stalls = [one for one in memory.alone if one.part == part]
+        often = len(stalls) >= FEWEST_ALONE and len({one.rank for one in stalls}) >= RANKS_ALONE
+        if memory.told is not None or not often or len(memory.alone) > CROWD * len(memory.seconds):
+            return
+        lost = sum(one.excess for one in stalls) / max(sum(memory.seconds), 1e-9)
+        if lost >= SHARE_ALONE and _stand_out(memory, stalls, ALONE):
+            memory.told, memory.part = stalls[0].step, part
+            yield self._told(memory, stalls, lost, 0)
 
     def _told(self, memory: RecurringStallMemory, stalls: list[Stall], lost: float, workers: int) -> Seen:
         first = stalls[0]
@@ -143,11 +170,12 @@ class RecurringStall(Sign[RecurringStallMemory]):
         )
 
     def _calm(self, memory: RecurringStallMemory, step: int) -> Iterator[Seen]:
-        steps = [one.step for one in memory.stalls if one.part == memory.part]
+        stalls = sorted((*memory.stalls, *memory.alone), key=lambda one: one.step)
+        steps = sorted({one.step for one in stalls if one.part == memory.part})
         usual = float(np.median(np.diff(steps))) if len(steps) > 1 else 0.0
         if steps and step - steps[-1] <= max(CALM * usual, 2 * LEARNED):
             return
-        last = [one for one in memory.stalls if one.part == memory.part][-1:]
+        last = [one for one in stalls if one.part == memory.part][-1:]
         yield Seen(
             sign=self.name,
             again=str(memory.told),
@@ -168,14 +196,27 @@ def _is_planned(memory: RecurringStallMemory, closed: ClosedStep) -> bool:
     return evaluates or closed.job.get("checkpoint_seconds", 0.0) > 0
 
 
-def _stand_out(memory: RecurringStallMemory, stalls: list[Stall]) -> bool:
+def _is_alone(row: Floats, usual: list[float]) -> bool:
+    """Tell whether one rank holds the excess and the next one next to nothing of it."""
+    given = np.sort(row[np.isfinite(row)])
+    longest = float(np.median(usual))
+    return len(given) > 1 and float(given[-2]) - longest <= BESIDE * (float(given[-1]) - longest)
+
+
+def _has_more_to_do(closed: ClosedStep, place: int) -> bool:
+    """Tell whether a rank's batch is larger than those of the others, where ranks say how large theirs are."""
+    rows = [closed.ranks[name] for name in ("tokens", "sequence_length") if name in closed.ranks]
+    return any(float(row[place]) > 1.05 * float(np.nanmedian(row)) for row in rows if place < len(row))
+
+
+def _stand_out(memory: RecurringStallMemory, stalls: list[Stall], long: float) -> bool:
     """Tell whether stalls are a kind of their own, and not the far end of steps of uneven length.
 
     Where few ranks take part, that end is thin: a step is as long as the longest of few sequences, and nearly all of
     them are short. How uneven they are is seen below the usual step as well.
     """
     usual = float(np.median(memory.seconds))
-    others = [one for one in memory.seconds if one < LONG * usual]
+    others = [one for one in memory.seconds if one < long * usual]
     least, most = np.quantile(others, (0.02, 0.98))
     varies = stalls[0].part in GROWS and not _period(stalls)
     needed = CLEARER * max(most - usual, usual - least) if varies else CLEAR * (most - usual)
@@ -192,7 +233,7 @@ def _settle_on_new_level(memory: RecurringStallMemory) -> None:
 
 def _begin(memory: RecurringStallMemory, attempt: int) -> None:
     memory.attempt, memory.told, memory.part = attempt, None, ""
-    memory.seconds, memory.parts, memory.stalls = [], {}, []
+    memory.seconds, memory.parts, memory.stalls, memory.alone = [], {}, [], []
 
 
 def _remember(memory: RecurringStallMemory, closed: ClosedStep, seconds: float) -> None:
