@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.telemetry import Event
-from streams.stages.detect.memory import Seen
-from streams.stages.detect.repeats import MOST_SOURCES, WINDOW, is_repeated
+from streams.stages.detect.repeats import MOST_SOURCES, WINDOW, Seen, is_repeated
 
 
 def record(seq: int, time: float | None = None, node: str = "n1", boot: str = "") -> Event:

@@ -3,7 +3,8 @@
 from msgspec import Struct, field
 
 from streams.stages.detect.fleet import FleetMemory
-from streams.stages.detect.memory import Attempt, Samples, Seen
+from streams.stages.detect.memory import Attempt, Samples
+from streams.stages.detect.repeats import Seen
 from streams.stages.detect.signs.memory import Signs
 from streams.stages.detect.whereabouts import Whereabouts
 

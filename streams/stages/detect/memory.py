@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from detectors.base import Flags, Floats
+from detectors.base import Floats
 from detectors.checkpoint import CheckpointMemory
 from detectors.counter_rate import CounterRateMemory
 from detectors.creep import CreepMemory
@@ -22,14 +22,6 @@ from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.node_word import NodeWord
 from streams.stages.detect.open_steps import Alignment, Participants, Rewound
-
-
-class Seen(Struct):
-    """Sequence numbers of one source: a window below the highest."""
-
-    top: int
-    latest: float
-    flags: Flags
 
 
 class Phase(Struct):

@@ -1,13 +1,22 @@
 """Drop what was seen before: every source counts its records, so a repetition shows in its number."""
 
 import numpy as np
+from msgspec import Struct
 
+from detectors.base import Flags
 from schemas.telemetry import Telemetry
-from streams.stages.detect.memory import Seen
 
 WINDOW = 2048
 """Sequence numbers remembered below the highest one of a source."""
 MOST_SOURCES = 4096
+
+
+class Seen(Struct):
+    """Sequence numbers of one source: a window below the highest."""
+
+    top: int
+    latest: float
+    flags: Flags
 
 
 def is_repeated(seen: dict[str, Seen], record: Telemetry) -> bool:
