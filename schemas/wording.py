@@ -116,7 +116,7 @@ _BY_UNIT: dict[str, Callable[[float], str]] = {
     "bytes": _bytes,
     "bytes/s": lambda value: f"{_bytes(value)}/s",
     "MHz": lambda value: f"{value:,.0f} MHz",
-    "Celsius": lambda value: f"{value:.3g} °C",
+    "Celsius": lambda value: f"{_three_digits(value):g} °C",
 }
 
 
