@@ -22,6 +22,7 @@ _DERIVED = {
 """Signals that the pipeline makes itself, and what of."""
 _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {
     "slow_rank": ("compute_seconds", "wait_seconds"),
+    "creep": ("step_seconds", "tokens_per_second"),
     "level_shift": ("step_seconds", "tokens_per_second", "samples_per_second", "tokens_per_second_per_gpu"),
     "nonfinite": ("loss", "grad_norm"),
     "spike": ("loss", "grad_norm"),
