@@ -27,17 +27,19 @@ COLOURS = (
 
 
 async def _beside_the_job(service: Service, browser: Browser, watch: Callable[[Tab], Awaitable[None]]) -> None:
-    """Serve, let the job run, and watch the page until the watching is done."""
+    """Serve, open the page, let the job run, and watch until the watching is done."""
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(service.run(address.set_result))
-    job = asyncio.create_task(SimulatedAgent(seeded("brief64", 1), await address, speed=SPEED).run())
+    tasks: list[asyncio.Task[object]] = [asyncio.create_task(service.run(address.set_result))]
     try:
         async with browser.open(await address) as tab:
+            await tab.until("document.querySelector('#incidents').innerText.includes('No incidents')")
+            tasks.append(asyncio.create_task(SimulatedAgent(seeded("brief64", 1), await address, speed=SPEED).run()))
             await watch(tab)
     finally:
-        job.cancel()
+        for job in tasks[1:]:
+            job.cancel()
         service.stop()
-        await asyncio.wait([serving, job])
+        await asyncio.wait(tasks)
 
 
 async def _grows(tab: Tab) -> None:
@@ -50,7 +52,6 @@ async def _grows(tab: Tab) -> None:
 
 async def _watch(tab: Tab) -> None:
     await tab.until("document.querySelector('[data-signal=loss] .signal-value')")
-    assert "No incidents" in await tab.text("#incidents")
     await _grows(tab)
     await tab.until(STANDS)
     assert await tab.value("document.querySelectorAll('.incident').length") == 1

@@ -23,8 +23,8 @@ KEPT = 5
 """Messages before the worker goes on that are still there."""
 LATER = 3
 """Messages of each job that come when the worker has told what it lost: a finding is held until time has passed."""
-PLACED = 2
-"""Messages in which the jobs tell their cluster where they run; its key is in the second partition."""
+PLACED = 4
+"""Messages in which the jobs ask where they belong and tell their cluster where they run; its key is in the second."""
 
 
 def test_what_could_not_be_seen_is_told_and_nothing_is_guessed(
