@@ -13,6 +13,7 @@ from streams.stages.detect.signs.loss_vanished import LossVanished
 from streams.stages.detect.signs.mass_eviction import MassEviction
 from streams.stages.detect.signs.mass_missing import MassMissing
 from streams.stages.detect.signs.no_successor import NoSuccessor
+from streams.stages.detect.signs.node_lost import NodeLost
 from streams.stages.detect.signs.off_schedule import OffSchedule
 from streams.stages.detect.signs.offending_node import OffendingNode
 from streams.stages.detect.signs.old_save import OldSave
@@ -22,6 +23,7 @@ from streams.stages.detect.signs.pace_restart import PaceRestart
 from streams.stages.detect.signs.partial_gang import PartialGang
 from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
+from streams.stages.detect.signs.rate_gone import RateGone
 from streams.stages.detect.signs.rate_restart import RateRestart
 from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
@@ -58,6 +60,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     UnevenWork(),
     SharedPosition(),
     RateRestart(),
+    RateGone(),
     OffSchedule(),
     LevelRestart(),
     OrderRepeated(),
@@ -75,6 +78,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     MassEviction(),
     PartialGang(),
     NoSuccessor(),
+    NodeLost(),
     RepeatOffender(),
     CommonNode(),
     SharedFault(),

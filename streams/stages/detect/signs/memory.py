@@ -16,6 +16,7 @@ from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
 from streams.stages.detect.signs.mass_eviction import MassEvictionMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
+from streams.stages.detect.signs.node_lost import NodeLostMemory
 from streams.stages.detect.signs.off_schedule import OffScheduleMemory
 from streams.stages.detect.signs.offending_node import OffendingNodeMemory
 from streams.stages.detect.signs.old_save import OldSaveMemory
@@ -25,6 +26,7 @@ from streams.stages.detect.signs.pace_restart import PaceRestartMemory
 from streams.stages.detect.signs.partial_gang import PartialGangMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
+from streams.stages.detect.signs.rate_gone import RateGoneMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
 from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
@@ -68,6 +70,7 @@ class Signs(Struct):
     mass_eviction: MassEvictionMemory = field(default_factory=MassEvictionMemory)
     partial_gang: PartialGangMemory = field(default_factory=PartialGangMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
+    node_lost: NodeLostMemory = field(default_factory=NodeLostMemory)
     off_schedule: OffScheduleMemory = field(default_factory=OffScheduleMemory)
     offending_node: OffendingNodeMemory = field(default_factory=OffendingNodeMemory)
     old_save: OldSaveMemory = field(default_factory=OldSaveMemory)
@@ -76,6 +79,7 @@ class Signs(Struct):
     pace_restart: PaceRestartMemory = field(default_factory=PaceRestartMemory)
     position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
+    rate_gone: RateGoneMemory = field(default_factory=RateGoneMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
     recovery: RecoveryMemory = field(default_factory=RecoveryMemory)
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
