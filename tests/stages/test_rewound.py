@@ -106,6 +106,16 @@ def test_the_same_fault_at_the_same_step_is_another_finding() -> None:
     assert len(found) == 2
 
 
+def test_signs_begin_anew_with_the_run() -> None:
+    """What a sign has counted of one run is nothing to the next of the same number."""
+    first, fed = Job(), Fed(Detect())
+    fed.feed(first.started(total_steps=1000))
+    fed.feed(*first.run(60, learning_rate=3e-4), *first.run(20, learning_rate=0.0))
+    again = anew(first, 150)
+    fed.feed(again.started(total_steps=1000), *again.run(20, learning_rate=0.0))
+    assert [one for one in fed.told(Detection) if one.detector == "rate_gone"] == []
+
+
 def lagging(job: Job) -> list[Record]:
     """One node has not come through for a while; the other goes on."""
     frames = job.run(60)

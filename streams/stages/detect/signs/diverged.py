@@ -59,8 +59,8 @@ class Diverged(Sign[DivergedMemory]):
         loss = closed.job.get("loss")
         if loss is None or loss <= 0:
             return
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.usual, memory.away, memory.told = scene.attempt.number, [], [], False
+        if memory.attempt != scene.run:
+            memory.attempt, memory.usual, memory.away, memory.told = scene.run, [], [], False
         if not memory.away and not _is_away(memory, loss):
             memory.usual = [*memory.usual[1 - USUAL :], loss]
             return

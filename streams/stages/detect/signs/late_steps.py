@@ -47,14 +47,14 @@ class LateSteps(Sign[LateStepsMemory]):
 
     def step(self, memory: LateStepsMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
         """Take a closed step."""
-        is_new = memory.attempt != scene.attempt.number
+        is_new = memory.attempt != scene.run
         if is_new or scene.clock - memory.clock > PAUSE_SECONDS:
             started = scene.attempt.started if scene.attempt.started is not None else scene.clock
             memory.since, memory.stood = memory.time, scene.clock - memory.clock
             if is_new:
                 memory.since, memory.stood, memory.longest = started, scene.clock - started, 0.0
             memory.first, memory.told = closed.step, False
-            memory.attempt, memory.first_clock, memory.first_time = scene.attempt.number, scene.clock, closed.time
+            memory.attempt, memory.first_clock, memory.first_time = scene.run, scene.clock, closed.time
         memory.clock, memory.time = scene.clock, closed.time
         made_up, took = closed.time - memory.first_time, scene.clock - memory.first_clock
         steps = closed.step - memory.first + 1

@@ -37,8 +37,8 @@ class LossVanished(Sign[LossVanishedMemory]):
         loss = closed.job.get("loss")
         if loss is None:
             return
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.highest, memory.steps, memory.told = scene.attempt.number, 0.0, 0, False
+        if memory.attempt != scene.run:
+            memory.attempt, memory.highest, memory.steps, memory.told = scene.run, 0.0, 0, False
         memory.highest = max(memory.highest, loss)
         if memory.highest < REAL or not 0 <= loss <= VANISHED * memory.highest:
             if memory.told:

@@ -30,8 +30,8 @@ class NodeLost(Sign[NodeLostMemory]):
 
     def event(self, memory: NodeLostMemory, scene: Scene, event: Event) -> Iterator[Seen]:
         """Take a report, or the end."""
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.missing = scene.attempt.number, {}
+        if memory.attempt != scene.run:
+            memory.attempt, memory.missing = scene.run, {}
         if event.event == "node.missing" and event.subject in scene.attempt.participants.nodes:
             memory.missing.setdefault(event.subject, event.time)
         elif event.event in ("node.boot", "node.joined", "node.uncordoned"):
@@ -46,7 +46,7 @@ class NodeLost(Sign[NodeLostMemory]):
             yield Seen(
                 sign=self.name,
                 subject=f"node:{node}",
-                again=str(scene.attempt.number),
+                again=str(scene.run),
                 onset_time=min(scene.progress, event.time),
                 onset_step=scene.step,
                 nodes=(node,),

@@ -62,8 +62,8 @@ class OverdueSave(Sign[OverdueSaveMemory]):
         paused = scene.attempt.saves.last_end
         is_saved = memory.ended or (paused != memory.paused and not memory.failed)
         memory.paused, memory.ended, memory.failed = paused, False, False
-        if memory.attempt != scene.attempt.number:
-            memory.attempt = scene.attempt.number
+        if memory.attempt != scene.run:
+            memory.attempt = scene.run
             _begin(memory, closed, known=False)
         elif is_saved:
             if memory.told:

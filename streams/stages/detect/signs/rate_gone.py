@@ -52,8 +52,8 @@ class RateGone(Sign[RateGoneMemory]):
         rate, planned = closed.job.get("learning_rate"), scene.attempt.total_steps
         if rate is None or phase or not planned or scene.attempt.announced.schedule.get(RATE):
             return
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.highest, memory.last = scene.attempt.number, 0.0, 0.0
+        if memory.attempt != scene.run:
+            memory.attempt, memory.highest, memory.last = scene.run, 0.0, 0.0
             memory.steps, memory.told = 0, False
         if rate != 0.0:
             if memory.told:

@@ -79,8 +79,8 @@ class RecurringStall(Sign[RecurringStallMemory]):
 
     def step(self, memory: RecurringStallMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
         """Judge one step; those inside a legitimate phase are left out."""
-        if memory.attempt != scene.attempt.number:
-            _begin(memory, scene.attempt.number)
+        if memory.attempt != scene.run:
+            _begin(memory, scene.run)
         seconds = closed.job.get("step_seconds")
         planned, memory.evaluated = _is_planned(memory, closed), "valid_loss" in closed.readings
         if phase or planned or seconds is None:

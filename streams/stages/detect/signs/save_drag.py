@@ -37,8 +37,8 @@ class SaveDrag(Sign[SaveDragMemory]):
     def step(self, memory: SaveDragMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
         """Look again when another save has been judged."""
         beside = scene.attempt.saves.beside
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.judged, memory.told = scene.attempt.number, 0, None
+        if memory.attempt != scene.run:
+            memory.attempt, memory.judged, memory.told = scene.run, 0, None
         if beside.count == memory.judged:
             return
         memory.judged, drags = beside.count, beside.drags

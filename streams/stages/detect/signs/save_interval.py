@@ -59,8 +59,8 @@ class SaveInterval(Sign[SaveIntervalMemory]):
 
     def step(self, memory: SaveIntervalMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
         """Count training, and look at the costs whenever a save has ended."""
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.saved, memory.since = scene.attempt.number, scene.attempt.saves.last_end, 0.0
+        if memory.attempt != scene.run:
+            memory.attempt, memory.saved, memory.since = scene.run, scene.attempt.saves.last_end, 0.0
             memory.time = closed.time
         pause = closed.job.get("checkpoint_seconds", 0.0)
         trained = max(0.0, closed.time - memory.time - pause)

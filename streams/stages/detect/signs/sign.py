@@ -29,6 +29,11 @@ class Scene(Struct):
     clock: float
 
     @property
+    def run(self) -> int:
+        """The number of the attempt; of a run that began anew under it, another one that no attempt has."""
+        return self.attempt.number if not self.attempt.runs else -(self.attempt.number << 20) - self.attempt.runs
+
+    @property
     def step(self) -> int | None:
         """The last step that any rank reported."""
         return self.attempt.top_step if self.attempt.top_step >= 0 else None

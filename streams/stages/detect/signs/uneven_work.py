@@ -64,8 +64,8 @@ class UnevenWork(Sign[UnevenWorkMemory]):
         """Look at one step in four; steps inside a legitimate phase are left out."""
         if closed.own is None or phase or closed.step % EVERY:
             return
-        if memory.attempt != scene.attempt.number:
-            memory.attempt, memory.told = scene.attempt.number, -1
+        if memory.attempt != scene.run:
+            memory.attempt, memory.told = scene.run, -1
             memory.looks, memory.steps, memory.times = [], [], []
         look = _look(scene.attempt, closed)
         if look is None:
