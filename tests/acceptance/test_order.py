@@ -1,5 +1,6 @@
 """The order of arrival does not matter: shuffled, repeated and with a restart, the incidents are the same."""
 
+import math
 import random
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,16 +25,38 @@ LATENESS = 8.0
 CASES = sorted(path.name.partition(".")[0] for path in (SHARED / "cases").glob("*.expected.json")) or ["no cases"]
 
 
-def shuffled(records: Iterable[Inbound], seed: int) -> list[Inbound]:
+def shuffled(records: list[Inbound], seed: int) -> list[Inbound]:
     """The same records in another order, some of them twice; a record arrives up to the lateness after its moment."""
-    chance, now, arrivals = random.Random(seed), 0.0, []
-    for place, record in enumerate(records):
-        assert isinstance(record, Telemetry)
-        if not isinstance(record, Event) or record.event.startswith(MOVES_THE_CLOCK):
-            now = max(now, record.time)
+    chance, arrivals = random.Random(seed), []
+    for place, (record, moment) in enumerate(zip(records, moments(records), strict=True)):
         times = 1 + (chance.random() < 0.05)
-        arrivals += [(now + chance.uniform(0.0, LATENESS), place, record) for _ in range(times)]
+        arrivals += [(moment + chance.uniform(0.0, LATENESS), place, record) for _ in range(times)]
     return [record for _, _, record in sorted(arrivals, key=lambda one: one[:2])]
+
+
+def moments(records: list[Inbound]) -> list[float]:
+    """When each record came: by its own time, which for an event of a log counts between its neighbours' only."""
+    now, before, after = 0.0, [], []
+    for record in records:
+        now = max(now, trusted(record, 0.0))
+        before.append(now)
+    soonest = math.inf
+    for record in reversed(records):
+        soonest = min(soonest, trusted(record, math.inf))
+        after.append(soonest)
+    return [max(low, min(time_of(one), high)) for one, low, high in zip(records, before, reversed(after), strict=True)]
+
+
+def time_of(record: Inbound) -> float:
+    """What it says of its own time."""
+    assert isinstance(record, Telemetry)
+    return record.time
+
+
+def trusted(record: Inbound, otherwise: float) -> float:
+    """The time of what may move the stream's clock."""
+    moves = not isinstance(record, Event) or record.event.startswith(MOVES_THE_CLOCK)
+    return time_of(record) if moves else otherwise
 
 
 class Replaying:

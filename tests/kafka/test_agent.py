@@ -25,6 +25,7 @@ from streams.kafka.message import Letter
 from streams.kafka.placing import partition_of
 from streams.kafka.topic_admin import apply
 from streams.settings import KafkaSettings
+from tests.agents.rank_lines import flush_all
 from tests.agents.recording import run
 from tests.agents.recording import until as becomes
 from tests.kafka.conftest import NewInstallation
@@ -124,6 +125,7 @@ def test_frames_go_there_and_control_documents_come_back(new_installation: NewIn
         producer.deliver([wished(job, 1, "local"), wished(job, 2, "cache")])
         until(control_path(tmp_path / "hooks", job).exists, SECONDS, "no control file was written")
         until(lambda: b'"version":2' in control_path(tmp_path / "hooks", job).read_bytes(), SECONDS, "an old document")
+        flush_all()  # the hooks look when their threads get round to it
         train(ranks, 20)
         assert [hook.setting("loader.path") for hook in ranks] == ["cache"] * 4
         until(lambda: events(installation, "control.acknowledged"), SECONDS, "nothing was acknowledged")
@@ -139,7 +141,9 @@ def test_frames_go_there_and_control_documents_come_back(new_installation: NewIn
     (started,) = events(installation, "attempt.started")
     assert started.data["world_size"] == 4
     answers = events(installation, "control.acknowledged")
-    assert [(one.subject, one.data["step"], one.data["setting"]) for one in answers] == [("r2", 20, "loader.path")]
+    told = [(one.subject, one.data["step"], one.data["setting"]) for one in answers]
+    assert told[-1] == ("r2", 20, "loader.path")
+    assert told in ([told[-1]], [("r1", 20, "loader.path"), told[-1]])  # whether the older document was seen in between
     there = installation.ends()
     assert there[partition_of(job, PARTITIONS)] > 0
 
