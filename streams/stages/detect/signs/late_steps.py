@@ -8,8 +8,8 @@ from schemas.wording import amount, count
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.signs.sign import Scene, Seen, Sign
 
-PAUSE_SECONDS = 5.0
-"""Steps that come closer together than this, on the stream's clock, are one run of steps."""
+PAUSE_SECONDS = 30.0
+"""Steps closer together on the stream's clock are one run; longer than late records and rare samples hold one up."""
 LEAST_SECONDS, LEAST_STEPS = 60.0, 5
 """What a run of steps has to make up for, and of how many it has to be."""
 FASTER = 10.0
