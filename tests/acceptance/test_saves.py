@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from schemas.codec import encode
 from tests.acceptance.replaying import replayed
@@ -111,3 +112,16 @@ def test_the_briefs_job_is_near_enough_to_its_best() -> None:
     """Seconds every few hundred steps are no finding: what another distance would spare is less than it is worth."""
     job = Job()
     assert found([job.started(), *trained(job, [2.0] * 20, every=100)], "save_interval") == []
+
+
+@pytest.mark.parametrize(("said", "slow"), [("Training completed. Consolidating the weights", False), ("Saving", True)])
+def test_the_last_save_of_a_run_that_is_through(said: str, slow: bool) -> None:
+    """What is written when training is over holds nobody up; without that word a long save is a slow one."""
+    job = Job()
+    story = [job.started(), *trained(job, [4.0] * 6), *job.run(40)]
+    begin = job.event("checkpoint.begin", step=job.step - 1, mode="sync")
+    line = structs.replace(job.event("log.line", node="n1", level="INFO"), text=said)
+    job.time += 400.0
+    end = job.event("checkpoint.end", step=job.step - 1, mode="sync", seconds=400.0)
+    story += [begin, line, end, job.event("attempt.ended", reason="finished", exit_code=0)]
+    assert bool(found(story, "checkpoint")) == slow

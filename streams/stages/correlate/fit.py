@@ -34,7 +34,8 @@ def belongs(together: Diagnosis, case: Case, finding: Finding) -> bool:
         finding: the newcomer.
     """
     fits = _explains_both(together, case, finding) and _agrees(together, case, finding)
-    return fits and not _comes_after(together.cause, case, finding) and not _is_more(together.cause, case, finding)
+    apart = (_comes_after, _was_over, _is_more)
+    return fits and not any(is_apart(together.cause, case, finding) for is_apart in apart)
 
 
 def _is_explicable(causes: tuple[Cause, ...], case: Case, finding: Finding) -> bool:
@@ -86,6 +87,14 @@ def _comes_after(cause: Cause, case: Case, finding: Finding) -> bool:
     return (
         is_late and _is_needed(cause, finding) and not any(_is_needed(cause, one) for one in case.detections.values())
     )
+
+
+def _was_over(cause: Cause, case: Case, finding: Finding) -> bool:
+    """What had come and gone well before the case began is no effect of its cause, but may be a sign of it."""
+    if not isinstance(finding, Detection) or finding.end_time is None:
+        return False
+    speaks = any(clue.weight > 0 and is_found(clue, finding) for clue in cause.clues)
+    return finding.end_time < case.onset_time - TOGETHER_SECONDS and not speaks
 
 
 def _is_more(cause: Cause, case: Case, finding: Finding) -> bool:

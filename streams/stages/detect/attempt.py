@@ -7,7 +7,7 @@ from streams.stages.detect import announced, mixture, series, utilisation
 from streams.stages.detect.memory import Attempt, Heritage
 from streams.stages.detect.participants import enrol, moved, take_over
 
-FINISHED = re.compile(r"max_(epochs|steps)\b.*reached|training (is )?(complete|finished|done)", re.IGNORECASE)
+FINISHED = re.compile(r"max_(epochs|steps)\b.*reached|training (is |has )?(completed?|finished|done)", re.IGNORECASE)
 """Lines with which trainers say that they are through."""
 LAST_WORD_SECONDS = 60.0
 """Steps that end so long after the last word show that it was not the last."""

@@ -9,6 +9,7 @@ from detectors.checkpoint import Checkpoint
 from schemas.telemetry import Event, as_count
 from schemas.wording import amount, step_words
 from streams.stages.detect import beside_saves
+from streams.stages.detect.attempt import is_through
 from streams.stages.detect.derive import ClosedStep
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt, Saves
@@ -62,6 +63,8 @@ def paused(attempt: Attempt, step: int, time: float, seconds: float) -> Iterator
         seconds: its length; 0 for a save that did not block.
     """
     saves = attempt.saves
+    if is_through(attempt):
+        return  # the last save exports, consolidates and holds nobody up
     if saves.memory is None:
         saves.memory = _CHECKPOINT.blank(2)
     trained = max(0.0, time - seconds - saves.last_end) if saves.last_end else np.nan
@@ -78,7 +81,7 @@ def overrun(attempt: Attempt, now: float) -> Iterator[tuple[Alarm, Found]]:
         now: the stream's clock, Unix seconds.
     """
     phase, saves = attempt.phases.open.get("checkpoint"), attempt.saves
-    if phase is None or saves.memory is None or attempt.ended is not None:
+    if phase is None or saves.memory is None or attempt.ended is not None or is_through(attempt):
         return
     seconds = now - max(phase.begin, attempt.progress or 0.0)
     step = max([step for step, begin in saves.begun.items() if begin == phase.begin], default=attempt.top_step)

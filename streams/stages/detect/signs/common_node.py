@@ -1,5 +1,6 @@
 """Runs that are worse than others, and the one node that all of them had and no good one: found across runs only."""
 
+import math
 import statistics
 from collections.abc import Iterator
 
@@ -15,6 +16,8 @@ APART = 4.0
 """Standard deviations within the groups by which their middles have to differ."""
 ORDERED = 0.98
 """Share of the pairs of runs with and without the node in which the one with it is worse."""
+LUCK = 0.01
+"""Chance, over all nodes that may be at fault, that runs fall into such an order although no node is."""
 KEPT = 400
 
 MEASURES: dict[str, tuple[str, float, float]] = {
@@ -62,7 +65,7 @@ class CommonNode(Sign[CommonNodeMemory]):
     def _measure(self, memory: CommonNodeMemory, measure: str, runs: list[Run]) -> Iterator[Seen]:
         nodes = sorted({node for run in runs for node in run.nodes})
         guilty = [node for node in nodes if is_apart(measure, *_split(runs, measure, node))]
-        if len(guilty) != 1:
+        if len(guilty) != 1 or is_luck(len(nodes), len(runs), len(_split(runs, measure, guilty[0])[0])):
             return
         node, part = guilty[0], MEASURES[measure][0]
         key = f"{measure}|{node}"
@@ -103,6 +106,15 @@ def is_apart(measure: str, worse: list[float], others: list[float]) -> bool:
     pairs = sum(sign * (bad - good) > 0 for bad in worse for good in others) / (len(worse) * len(others))
     smallest = least if part == "loss" else least * abs(middle)
     return difference >= max(APART * spread, smallest) and pairs >= ORDERED
+
+
+def is_luck(nodes: int, runs: int, worse: int) -> bool:
+    """Tell whether among so many nodes one may well have had the worst of the runs only by chance.
+
+    >>> is_luck(nodes=20, runs=6, worse=3), is_luck(nodes=20, runs=24, worse=3)
+    (True, False)
+    """
+    return math.comb(runs, worse) * LUCK < nodes
 
 
 def _split(runs: list[Run], measure: str, node: str) -> tuple[list[float], list[float]]:
