@@ -14,8 +14,8 @@ def job_with(steps: int) -> tuple[Job, Story]:
 
 def test_bad_samples_and_the_wait_for_better_ones() -> None:
     """Samples that are thrown away make the loader work longer: the data are at fault, not the loader."""
-    job, story = Job(), []
-    story += [job.started(), *job.run(150, bad_sample_share=0.0, grad_norm=0.3)]
+    job = Job()
+    story: Story = [job.started(), *job.run(150, bad_sample_share=0.0, grad_norm=0.3)]
     story += [*job.run(1, bad_sample_share=0.0, grad_norm=0.9), *job.run(99, bad_sample_share=0.0, grad_norm=0.3)]
     story += job.run(120, bad_sample_share=0.35, grad_norm=0.3, loader=0.4)
     [incident] = incidents_of(story)
