@@ -1,6 +1,8 @@
 # Everything runs in .venv; `make setup` builds it from the lock, nothing else is needed but Python 3.11+ and make.
 PYTHON ?= python3
 BIN := .venv/bin
+# Processes that share the tests; each starts a Kafka and a Redis of its own.
+WORKERS ?= 2
 
 .PHONY: setup demo test check bench bench-kafka lock schemas reference clean
 
@@ -19,7 +21,7 @@ demo: setup
 # Every check and every test, with a real Kafka and Redis; see CONTRIBUTING.md for what runs where.
 test: setup check
 	deploy/test-services.sh
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: setup
 	$(BIN)/ruff check .
