@@ -65,7 +65,7 @@ class CommonNode(Sign[CommonNodeMemory]):
     def _measure(self, memory: CommonNodeMemory, measure: str, runs: list[Run]) -> Iterator[Seen]:
         nodes = sorted({node for run in runs for node in run.nodes})
         guilty = [node for node in nodes if is_apart(measure, *_split(runs, measure, node))]
-        if len(guilty) != 1 or is_luck(len(nodes), len(runs), len(_split(runs, measure, guilty[0])[0])):
+        if len(guilty) != 1 or is_luck(measure, len(nodes), *_split(runs, measure, guilty[0])):
             return
         node, part = guilty[0], MEASURES[measure][0]
         key = f"{measure}|{node}"
@@ -99,22 +99,32 @@ def is_apart(measure: str, worse: list[float], others: list[float]) -> bool:
     """
     if min(len(worse), len(others)) < FEWEST:
         return False
-    part, sign, least = MEASURES[measure]
-    middle = statistics.median(others)
+    sign, middle = MEASURES[measure][1], statistics.median(others)
     difference = sign * (statistics.median(worse) - middle)
     spread = max(_spread(worse), _spread(others))
     pairs = sum(sign * (bad - good) > 0 for bad in worse for good in others) / (len(worse) * len(others))
-    smallest = least if part == "loss" else least * abs(middle)
-    return difference >= max(APART * spread, smallest) and pairs >= ORDERED
+    return difference >= max(APART * spread, _least(measure, middle)) and pairs >= ORDERED
 
 
-def is_luck(nodes: int, runs: int, worse: int) -> bool:
-    """Tell whether among so many nodes one may well have had the worst of the runs only by chance.
+def is_luck(measure: str, nodes: int, worse: list[float], others: list[float]) -> bool:
+    """Tell whether among so many nodes one may have had these runs by chance; runs that are all bad are not.
 
-    >>> is_luck(nodes=20, runs=6, worse=3), is_luck(nodes=20, runs=24, worse=3)
-    (True, False)
+    >>> is_luck("step_seconds", 20, [2.1, 2.11, 2.003], [2.0, 2.001, 2.002])
+    True
+    >>> is_luck("step_seconds", 20, [2.1, 2.11, 2.09], [2.0, 2.001, 2.002])
+    False
     """
-    return math.comb(runs, worse) * LUCK < nodes
+    sign, middle = MEASURES[measure][1], statistics.median(others)
+    beyond = max(APART * _spread(others), _least(measure, middle))
+    if all(sign * (value - middle) >= beyond for value in worse):
+        return False
+    return math.comb(len(worse) + len(others), len(worse)) * LUCK < nodes
+
+
+def _least(measure: str, level: float) -> float:
+    """The smallest difference that counts, at a level of the measure."""
+    part, _, least = MEASURES[measure]
+    return least if part == "loss" else least * abs(level)
 
 
 def _split(runs: list[Run], measure: str, node: str) -> tuple[list[float], list[float]]:
