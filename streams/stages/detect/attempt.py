@@ -13,7 +13,7 @@ LAST_WORD_SECONDS = 60.0
 """Steps that end so long after the last word show that it was not the last."""
 KEPT = (
     *("alignment", "phases", "saves", "voices", "progress", "top_step"),
-    *("age", "stalled", "stall_checked", "gpu_util", "through"),
+    *("age", "stalled", "stall_checked", "gpu_util", "unheard", "through"),
 )
 """What first frames and events of an attempt have left when its start comes after them."""
 

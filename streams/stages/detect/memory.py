@@ -22,6 +22,7 @@ from streams.stages.detect.by_right import ByRight
 from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.node_word import NodeWord
 from streams.stages.detect.open_steps import Alignment, Participants, Rewound
+from streams.stages.detect.unheard import Unheard
 
 
 class Phase(Struct):
@@ -252,6 +253,7 @@ class Attempt(Struct):
         longest: seconds of the longest pause that ended by itself and that nobody had announced.
         made_up: seconds of the longest standstill that turned out to be none, for its steps came later.
         spinning: how the GPUs draw power while they say that they are busy.
+        unheard: whether they work although no step was told.
         heritage: kept while the start may still come, after the first frames.
         progress: Unix seconds of the last progress; None before the first step.
         age: seconds without progress that weigh, as last looked at: they only grow until there is progress.
@@ -284,6 +286,7 @@ class Attempt(Struct):
     longest: float = 0.0
     made_up: float = 0.0
     spinning: Spinning = field(default_factory=Spinning)
+    unheard: Unheard = field(default_factory=Unheard)
     gpu_util: float | None = None
     total_steps: int = 0
     settled: float | None = None

@@ -1,14 +1,15 @@
 """Steps that no longer come: the age of the last progress on the stream's clock, less what announced phases explain."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from msgspec import structs
 
 from detectors.base import Alarm
 from detectors.stalled import Stalled
+from schemas.telemetry import Reading
 from schemas.wording import amount, count, step_words
-from streams.stages.detect import phases, spinning
+from streams.stages.detect import phases, spinning, unheard
 from streams.stages.detect.attempt import goes_on, is_through
 from streams.stages.detect.episodes import Found
 from streams.stages.detect.memory import Attempt
@@ -51,6 +52,13 @@ def resumed(attempt: Attempt, time: float) -> None:
     """Count from here: what came before could not be seen."""
     if attempt.progress is not None:
         attempt.progress = max(attempt.progress, time)
+
+
+def gpus(attempt: Attempt, values: Mapping[str, Reading]) -> None:
+    """Note what the GPUs do at a moment."""
+    attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
+    if attempt.top_step < 0:
+        unheard.take(attempt.unheard, values)
 
 
 def due(attempt: Attempt) -> float:
@@ -108,7 +116,8 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
     first = behind(people)
     places = [people.index[rank] for rank in first]
     step = attempt.top_step if attempt.top_step >= 0 else None
-    spins = spinning.words(attempt)
+    before = "since the start" if step is None else f"after {step_words(step)}"
+    works, spins = step is None and unheard.works(attempt.unheard), spinning.words(attempt)
     who = f"; {count(len(first), 'rank')} stopped before the others: {_some(first)}" if first else ""
     return Found(
         detector="stalled",
@@ -121,11 +130,11 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
         again=f"after step {step}",
         ranks=first,
         nodes=tuple(sorted({people.nodes[place] for place in places if people.nodes[place]})),
-        part="spinning" if spins else "",
+        part="unheard" if works else "spinning" if spins else "",
         gpus=tuple(people.gpus[place] for place in places if people.gpus[place]),
         text=(
-            f"no step for {amount('interval_seconds', now - since)} after {step_words(step)}, "
-            f"limit {amount('interval_seconds', alarm.limit)}{spins}{who}"
+            f"no step for {amount('interval_seconds', now - since)} {before}, "
+            f"limit {amount('interval_seconds', alarm.limit)}{'; its GPUs work' if works else spins}{who}"
         ),
     )
 

@@ -277,7 +277,7 @@ class Detect:
     def _moment(self, memory: DetectMemory, attempt: Attempt, moment: samples.Moment) -> Iterator[Sent]:
         values: dict[str, float | None] = {}
         yield from self._follow(memory, attempt, samples.watch(attempt, moment, values))
-        attempt.gpu_util = values.get("gpu_util", attempt.gpu_util)
+        progress.gpus(attempt, values)
         yield from self._tell(memory, signs.moment(memory.signs, _scene(memory, attempt, memory.clock), moment))
         yield Sent("vitals", memory.key, vitals.of_moment(memory, attempt, moment, values))
 
