@@ -114,6 +114,30 @@ def test_the_briefs_job_is_near_enough_to_its_best() -> None:
     assert found([job.started(), *trained(job, [2.0] * 20, every=100)], "save_interval") == []
 
 
+def unended(job: Job, mode: str) -> Story:
+    """A save that begins, and of whose end nothing is heard while the job trains on."""
+    return [job.event("checkpoint.begin", step=job.step - 1, mode=mode), *job.run(100)]
+
+
+@pytest.mark.parametrize("mode", ["async", "sync"])
+def test_saves_that_begin_and_do_not_end(mode: str) -> None:
+    """Two in a row are no loss of a line: nothing has been kept since."""
+    job = Job()
+    story = [job.started(), *trained(job, [4.0] * 2, every=100, mode="async"), *job.run(96)]
+    first = job.step - 1
+    story += [*unended(job, mode), *unended(job, mode)]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["onset_step"]) == ("checkpoint_overdue", first)
+
+
+def test_one_end_that_was_not_heard() -> None:
+    """The next save that ends shows that saves do."""
+    job = Job()
+    story = [job.started(), *trained(job, [4.0] * 2, every=100, mode="async"), *job.run(96)]
+    story += [*unended(job, "async"), *trained(job, [4.0] * 2, every=96, mode="async")]
+    assert incidents_of(story) == []
+
+
 @pytest.mark.parametrize(("said", "slow"), [("Training completed. Consolidating the weights", False), ("Saving", True)])
 def test_the_last_save_of_a_run_that_is_through(said: str, slow: bool) -> None:
     """What is written when training is over holds nobody up; without that word a long save is a slow one."""
