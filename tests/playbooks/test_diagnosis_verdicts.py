@@ -84,6 +84,14 @@ def test_what_the_catalogue_makes_of_findings(findings: tuple[Detection | Event,
             (a_detection("expert_load_ratio"), a_detection("step_seconds")), "expert_imbalance", id="one busy expert"
         ),
         pytest.param(
+            (
+                a_detection("step_seconds", "recurring_stall", part="host_prep"),
+                an_event("log.line", text="wandb: Network error (ReadTimeout), entering retry loop."),
+            ),
+            "tracker_unreachable",
+            id="a tracker that does not answer",
+        ),
+        pytest.param(
             (an_event("config.drift", subject="n02", data={"setting": "persistence mode"}),),
             "configuration_drift",
             id="a setting that differs",

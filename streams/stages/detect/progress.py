@@ -16,6 +16,8 @@ from streams.stages.detect.memory import Attempt
 from streams.stages.detect.participants import behind
 
 _STALLED = Stalled()
+SPINNING, UNHEARD = "spinning", "unheard"
+"""Parts: GPUs that wait in a collective, and GPUs that work although no step was ever told."""
 IDLE_UTIL = 0.2
 IDLE_PATIENCE = 6.0
 """GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
@@ -130,7 +132,7 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
         again=f"after step {step}",
         ranks=first,
         nodes=tuple(sorted({people.nodes[place] for place in places if people.nodes[place]})),
-        part="unheard" if works else "spinning" if spins else "",
+        part=UNHEARD if works else SPINNING if spins else "",
         gpus=tuple(people.gpus[place] for place in places if people.gpus[place]),
         text=(
             f"no step for {amount('interval_seconds', now - since)} {before}, "
