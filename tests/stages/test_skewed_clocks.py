@@ -64,3 +64,27 @@ def test_a_clock_that_is_set_right_is_no_event(seconds: float) -> None:
     for step in range(80):
         fed.feed(*skewed(job.run(1), seconds if 30 <= step < 50 else 0.0))
     assert fed.told(Detection) == []
+
+
+def leapt(job: Job, gap: float, alone: bool) -> set[str]:
+    """Who is called silent when the time of one node, or of all, goes on so much later."""
+    fed = Fed(Detect())
+    fed.feed(job.started(), *job.run(100))
+    if alone:
+        for _ in range(60):
+            fed.feed(*skewed(job.run(1), gap))
+    else:
+        job.time += gap
+        fed.feed(*job.run(60))
+    return {node for one in fed.told(Detection) if one.detector == "silence" for node in one.nodes}
+
+
+@pytest.mark.parametrize("gap", [90.0, 300.0, 1000.0])
+def test_a_clock_that_leaps_makes_nobody_else_silent(gap: float) -> None:
+    """The others go on speaking by the right time, and are heard."""
+    assert leapt(Job(nodes=4, ranks=2), gap, alone=True) == set()
+
+
+def test_a_gap_of_all_nodes_is_a_silence() -> None:
+    """Where nothing came in between, whoever speaks first does not hide it."""
+    assert len(leapt(Job(nodes=4, ranks=2), 300.0, alone=False)) == 3

@@ -29,7 +29,7 @@ def put_away(memory: DetectMemory, records: Sequence[Record], at: int, lateness:
     """
     attempt = memory.attempt
     oldest = align.oldest(attempt.alignment) if attempt is not None else None
-    if attempt is None or oldest is None:
+    if attempt is None or oldest is None or attempt.voices.leap is not None:
         return 0
     due, taken = _next_look(memory, attempt, lateness), 0
     for record in islice(records, at, None):

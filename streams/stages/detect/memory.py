@@ -19,6 +19,7 @@ from schemas.detection import Detection
 from schemas.telemetry import SampleFrame
 from streams.stages.detect.beside_saves import BesideSaves
 from streams.stages.detect.by_right import ByRight
+from streams.stages.detect.leap import Leap
 from streams.stages.detect.node_pace import NodePace
 from streams.stages.detect.node_word import NodeWord
 from streams.stages.detect.open_steps import Alignment, Participants, Rewound
@@ -198,6 +199,7 @@ class Voices(Struct):
         vouched: Unix seconds at which the scheduler last called the job running.
         read: nodes that are read beside the steps they tell of, which stop with the job.
         words: of a cluster: node -> what was said of it.
+        leap: of one source's clock, while nobody else has spoken since.
     """
 
     early: list[int] = field(default_factory=list)
@@ -209,6 +211,7 @@ class Voices(Struct):
     checked: int = -1
     silence: SawtoothMemory | None = None
     words: dict[str, NodeWord] = field(default_factory=dict)
+    leap: Leap | None = None
 
 
 class Work(Struct):

@@ -14,7 +14,7 @@ from detectors.sawtooth import SawtoothMemory
 from detectors.silence import KNOWN, Silence
 from schemas.telemetry import Event, SampleFrame, Telemetry
 from schemas.wording import amount
-from streams.stages.detect import node_words
+from streams.stages.detect import leap, node_words
 from streams.stages.detect.episodes import Found, step_at
 from streams.stages.detect.memory import Attempt, Voices
 
@@ -60,9 +60,28 @@ def resumed(voices: Voices, time: float) -> None:
     voices.latest = [max(latest, time) for latest in voices.latest]
 
 
+def clock_with(voices: Voices, frame: Telemetry, clock: float) -> float:
+    """Move the stream's clock on to a frame; where one source's clock has leapt, silence counts from there.
+
+    Args:
+        voices: of the job.
+        frame: that has just come in.
+        clock: the stream's, Unix seconds.
+    """
+    now, known, place = max(clock, frame.time), voices.leap, voices.places.get(frame.node)
+    if leap.is_alone(known, frame.node, frame.time):
+        resumed(voices, now)
+    elif known is not None and frame.node != known.node:
+        voices.latest[voices.places[known.node]] = known.before  # nothing came of that one either
+    if len(voices.names) > 1 and place is not None:
+        voices.leap = leap.noted(known, frame.node, frame.time, clock, voices.latest[place])
+    return now
+
+
 def due(attempt: Attempt) -> float:
-    """Give the time at which the sources have to be looked at: once per moment."""
-    return (attempt.voices.checked + 1) * MOMENT_SECONDS
+    """Give the time at which the sources have to be looked at: once per moment, and not in a leap of one's clock."""
+    usual, leapt = (attempt.voices.checked + 1) * MOMENT_SECONDS, attempt.voices.leap
+    return usual if leapt is None else max(usual, leapt.to + leap.PATIENCE_SECONDS)
 
 
 def watch(attempt: Attempt, speaker: str, now: float) -> Iterator[tuple[Alarm, Found]]:

@@ -214,7 +214,7 @@ class Detect:
         silence.resumed(attempt.voices, memory.clock)
 
     def _frame(self, memory: DetectMemory, attempt: Attempt, frame: Telemetry) -> Iterator[Sent]:
-        memory.clock = max(memory.clock, frame.time)
+        memory.clock = silence.clock_with(attempt.voices, frame, memory.clock)
         if memory.clock >= silence.due(attempt):
             yield from self._follow(memory, attempt, silence.watch(attempt, frame.node, memory.clock))
         silence.heard(attempt.voices, frame, memory.clock)
