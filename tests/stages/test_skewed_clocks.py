@@ -88,3 +88,13 @@ def test_a_clock_that_leaps_makes_nobody_else_silent(gap: float) -> None:
 def test_a_gap_of_all_nodes_is_a_silence() -> None:
     """Where nothing came in between, whoever speaks first does not hide it."""
     assert len(leapt(Job(nodes=4, ranks=2), 300.0, alone=False)) == 3
+
+
+def test_long_steps_are_no_leaps() -> None:
+    """The first word of every step moves the clock far where steps take minutes."""
+    job, fed = Job(nodes=4, ranks=2), Fed(Detect())
+    fed.feed(job.started())
+    for _ in range(40):
+        fed.feed(*job.run(1, loader=104.0))
+        assert fed.memory.attempt is not None
+        assert fed.memory.attempt.voices.leap is None

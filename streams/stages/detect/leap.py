@@ -6,8 +6,8 @@ or where nobody else speaks, there was indeed nothing to be heard in between.
 
 from msgspec import Struct
 
-LEAST_SECONDS = 60.0
-"""So far one record moves the stream's clock in a leap."""
+LEAST_SECONDS, TIMES = 60.0, 5.0
+"""So far one record moves the stream's clock in a leap, and so many times as far as the usual distance of words."""
 PATIENCE_SECONDS = 30.0
 """So long after it nobody is called silent before another source has spoken."""
 
@@ -23,7 +23,7 @@ class Leap(Struct):
     to: float
 
 
-def noted(known: Leap | None, node: str, time: float, clock: float, before: float) -> Leap | None:
+def noted(known: Leap | None, node: str, time: float, clock: float, before: float, usual: float) -> Leap | None:
     """Give the leap that is in question once a source has spoken.
 
     Args:
@@ -32,9 +32,10 @@ def noted(known: Leap | None, node: str, time: float, clock: float, before: floa
         time: of its word, Unix seconds.
         clock: the stream's, before that word.
         before: when it last spoke.
+        usual: seconds between two words of the source that speaks least often; infinite where that is not known.
     """
     if known is None:
-        return Leap(node, before, time) if time - clock > LEAST_SECONDS else None
+        return Leap(node, before, time) if time - clock > max(LEAST_SECONDS, TIMES * usual) else None
     return known if node == known.node and time <= known.to + PATIENCE_SECONDS else None
 
 

@@ -4,6 +4,7 @@ An early word is given of a node whose peers have told of further steps without 
 silent while its scheduler calls it running: neither is so in a pause of the job. It is held before anybody is paged.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -74,8 +75,15 @@ def clock_with(voices: Voices, frame: Telemetry, clock: float) -> float:
     elif known is not None and frame.node != known.node:
         voices.latest[voices.places[known.node]] = known.before  # nothing came of that one either
     if len(voices.names) > 1 and place is not None:
-        voices.leap = leap.noted(known, frame.node, frame.time, clock, voices.latest[place])
+        usual = _usual(voices.silence) if frame.time - clock > leap.LEAST_SECONDS else math.inf
+        voices.leap = leap.noted(known, frame.node, frame.time, clock, voices.latest[place], usual)
     return now
+
+
+def _usual(memory: SawtoothMemory | None) -> float:
+    if memory is None or not (memory.teeth >= KNOWN).any():
+        return math.inf
+    return float(memory.typical[memory.teeth >= KNOWN].max())
 
 
 def due(attempt: Attempt) -> float:
