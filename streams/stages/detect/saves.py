@@ -63,12 +63,12 @@ def paused(attempt: Attempt, step: int, time: float, seconds: float) -> Iterator
         seconds: its length; 0 for a save that did not block.
     """
     saves = attempt.saves
-    if is_through(attempt):
-        return  # the last save exports, consolidates and holds nobody up
     if saves.memory is None:
         saves.memory = _CHECKPOINT.blank(2)
     trained = max(0.0, time - seconds - saves.last_end) if saves.last_end else np.nan
     saves.last_step, saves.last_end, saves.pause = step, time, seconds
+    if is_through(attempt):
+        return  # the last save exports, consolidates and holds nobody up
     for alarm in _CHECKPOINT.update(saves.memory, step, np.array([seconds, trained])):
         yield alarm, _found(alarm, step, time, seconds)
 
