@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from schemas.telemetry import Reading
+from schemas.telemetry import Reading, is_finite
 from streams.agents.finding import Finding, Happening, LoggedStep
 from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.megatron_saves import Saves
@@ -197,6 +197,8 @@ class Megatron:
         tokens = total / samples * batch
         if self._tokens is not None and step > self._tokens[0] and total > self._tokens[1]:
             tokens = (total - self._tokens[1]) / (step - self._tokens[0])
+        if not (is_finite(tokens) and is_finite(tokens / batch)):
+            return
         self._tokens = (step, total)
         values["tokens"] = float(round(tokens))
         if "sequence_length" not in values:

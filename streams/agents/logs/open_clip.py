@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from schemas.telemetry import Reading
+from schemas.telemetry import Reading, is_finite
 from streams.agents.finding import Finding, Happening
 from streams.agents.logs.line import Line, Steps
 from streams.agents.logs.numbers import number
@@ -43,7 +43,9 @@ class OpenClip:
         """Samples of one batch do not change: the first line's rate and time tell them well enough to round."""
         seen, each = number(head[2]) or 0.0, number(head[3]) or 0.0
         if not self._batch:
-            self._batch = float(round((values.get("samples_per_second") or 0.0) * (values.get("step_seconds") or 0.0)))
+            batch = (values.get("samples_per_second") or 0.0) * (values.get("step_seconds") or 0.0)
+            self._batch = float(round(batch)) if is_finite(batch) else 0.0
         if self._batch <= 0:
             return None
-        return int((int(head[1]) * each + seen) / self._batch)
+        step = (int(head[1]) * each + seen) / self._batch
+        return int(step) if is_finite(step) else None

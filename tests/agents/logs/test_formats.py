@@ -200,9 +200,28 @@ def damaged(draw: st.DrawFn) -> bytes:
     return b"".join(pieces)
 
 
+MEGATRON = (
+    b" iteration %d/ 90 | consumed samples: %d | consumed tokens: %s | global batch size: 64 | lm loss: 1.0E+0 |\n"
+)
+
+
 @settings(deadline=None)
 @given(damaged(), st.integers(1, 300))
+@example(MEGATRON % (1, 64, b"4096") + MEGATRON % (2, 128, b"8192") + MEGATRON % (3, 192, b"nan"), 999)
+@example(MEGATRON % (1, 64, b"4096") + MEGATRON % (2, 128, b"8192") + MEGATRON % (3, 192, b"inf"), 999)
 @example(b"iteration 99999999999999999999999/ 1 | consumed samples: 1e999 | lm loss: 1e999 |\n", 5)
+@example(
+    b" iteration 2/ 9 | consumed samples: 64 | consumed tokens: nan | global batch size: 64 | lm loss: 1.0 |\n", 999
+)
+@example(
+    b" iteration 2/ 9 | consumed samples: 64 | consumed tokens: 1e999 | global batch size: 64 | lm loss: 1 |\n", 999
+)
+@example(
+    b"Train Epoch: 1 [1/2 (20%)] Data (t): 0.2 Batch (t): nan, 512.00/s, 64.0/s/gpu LR: 0.0004 Loss: 5.5 (5.2)\n", 999
+)
+@example(
+    b"Train Epoch: 1 [1/2 (20%)] Data (t): 0.2 Batch (t): 1e999, 512.0/s, 64.0/s/gpu LR: 0.0004 Loss: 5.5 (5)\n", 999
+)
 @example(b"{'loss': 1.0, 'epoch': 1e999}\n", 7)
 @example(b"x" * (LONGEST + 7), 999)
 @example(
