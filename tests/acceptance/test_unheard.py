@@ -7,13 +7,13 @@ from tests.acceptance.stories import Story, incidents_of
 from tests.stages.build import Job
 
 
-def silent(minutes: int, watts: float, units: float | None = None) -> Story:
-    """A job that tells of no step, and whose GPUs are busy at this power after they have been idle for a while."""
+def silent(minutes: int, watts: float, units: float | None = None, idle: int = 10) -> Story:
+    """A job that tells of no step, and whose GPUs are busy at this power after so many moments in which they idle."""
     job = Job()
     story: Story = [job.started()]
     for moment in range(2 * minutes):
         job.time += 30.0
-        busy = moment >= 10
+        busy = moment >= idle
         for node, ranks in (("n1", [0, 1, 2, 3]), ("n2", [4, 5, 6, 7])):
             values = {"gpu_util": 0.97 if busy else 0.01, "power_watts": watts if busy else 95.0}
             if units is not None:
@@ -36,3 +36,27 @@ def test_gpus_that_wait_are_a_start_that_hangs(watts: float, units: float | None
     """Busy at little power for an hour, without one step: nothing is being trained."""
     [incident] = incidents_of(silent(80, watts, units))
     assert (incident["cause"], incident["severity"]) == ("hang", "critical")
+
+
+def unread(minutes: int) -> Story:
+    """A job that tells of no step, and of whose nodes nothing but their memory is read."""
+    job = Job()
+    story: Story = [job.started()]
+    for _ in range(2 * minutes):
+        job.time += 30.0
+        story += [job.sample("node", [node], node, memory_available_bytes=[8e11]) for node in job.nodes]
+    return story
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(silent(80, 330.0, idle=0), id="never seen at rest"),
+        pytest.param(silent(80, 285.0), id="between work and waiting"),
+        pytest.param(unread(80), id="no GPU is read"),
+    ],
+)
+def test_what_nobody_can_tell_restarts_nothing(story: Story) -> None:
+    """Without a step ever, and without a word of the GPUs that decides it, people are told and nothing is done."""
+    [incident] = incidents_of(story)
+    assert (incident["cause"], {one["action"] for one in incident["actions"]}) == ("unknown", {"notify"})

@@ -15,13 +15,13 @@ from schemas.events import BY_NAME
 from schemas.signals import SIGNALS, signal_named
 from schemas.signs import BY_NAME as SIGNS
 from streams.install import OCCASION, checked_playbooks
-from streams.stages.detect.progress import SPINNING, UNHEARD
+from streams.stages.detect.progress import SPINNING, UNCLEAR, UNHEARD
 from streams.stages.detect.silence import GONE, HELD, HELD_ALL
 from streams.stages.detect.silence import SIGNAL as SILENCE
 from streams.stages.detect.watched import FINITE, LIMITS, SPIKY, has_level
 
 PARTS = {name: {*sign.parts} for name, sign in SIGNS.items()}
-PARTS |= {"silence": {*KINDS, GONE, HELD, HELD_ALL}, "stalled": {SPINNING, UNHEARD}}
+PARTS |= {"silence": {*KINDS, GONE, HELD, HELD_ALL}, "stalled": {SPINNING, UNCLEAR, UNHEARD}}
 """What a clue may ask a finding to be, by what found it."""
 
 CAUSES = load_causes()

@@ -16,8 +16,8 @@ from streams.stages.detect.memory import Attempt
 from streams.stages.detect.participants import behind
 
 _STALLED = Stalled()
-SPINNING, UNHEARD = "spinning", "unheard"
-"""Parts: GPUs that wait in a collective, and GPUs that work although no step was ever told."""
+SPINNING, UNHEARD, UNCLEAR = "spinning", "unheard", "unclear"
+"""Parts: GPUs that wait in a collective; before any step of the job, GPUs that work, and such that show neither."""
 IDLE_UTIL = 0.2
 IDLE_PATIENCE = 6.0
 """GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
@@ -119,7 +119,8 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
     places = [people.index[rank] for rank in first]
     step = attempt.top_step if attempt.top_step >= 0 else None
     before = "since the start" if step is None else f"after {step_words(step)}"
-    works, spins = step is None and unheard.works(attempt.unheard), spinning.words(attempt)
+    part = _part(attempt)
+    busy = "; its GPUs work" if part == UNHEARD else spinning.words(attempt)
     who = f"; {count(len(first), 'rank')} stopped before the others: {_some(first)}" if first else ""
     return Found(
         detector="stalled",
@@ -132,13 +133,21 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
         again=f"after step {step}",
         ranks=first,
         nodes=tuple(sorted({people.nodes[place] for place in places if people.nodes[place]})),
-        part=UNHEARD if works else SPINNING if spins else "",
+        part=part,
         gpus=tuple(people.gpus[place] for place in places if people.gpus[place]),
         text=(
             f"no step for {amount('interval_seconds', now - since)} {before}, "
-            f"limit {amount('interval_seconds', alarm.limit)}{'; its GPUs work' if works else spins}{who}"
+            f"limit {amount('interval_seconds', alarm.limit)}{busy}{who}"
         ),
     )
+
+
+def _part(attempt: Attempt) -> str:
+    if spinning.words(attempt):
+        return SPINNING
+    if attempt.top_step >= 0 or attempt.trained_before >= 0 or unheard.waits(attempt.unheard):
+        return ""
+    return UNHEARD if unheard.works(attempt.unheard) else UNCLEAR
 
 
 def _some(ranks: tuple[int, ...]) -> str:
