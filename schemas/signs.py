@@ -93,6 +93,7 @@ SIGNS = (
     SignKind("old_save", "the run resumed from an older save than the last complete one", "checkpoint_age_steps"),
     SignKind("recovery", "whether a resumed run is the run that failed", "recovery_error", ("equal", "apart")),
     SignKind("diverged", "the loss has risen by much and has stayed there", "loss"),
+    SignKind("climbing_loss", "the loss goes up a little with every step", "loss"),
     SignKind("rate_gone", "the learning rate is zero long before the last planned step", "learning_rate"),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
     SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),

@@ -1,6 +1,7 @@
 """What the signs of the pipeline look at: a sign is no detector of a series, but it sees nothing without its events."""
 
 SIGN_NEEDS: dict[str, tuple[str, ...]] = {
+    "climbing_loss": ("loss",),
     "collective_timeout": ("nccl.timeout",),
     "common_node": ("step_seconds", "loss", "nccl_bus_bytes_per_second"),
     "crash": ("attempt.ended", "rank.exit", "rank.error", "worker.killed"),

@@ -1,0 +1,158 @@
+"""A loss that goes up a little with every step: no step stands out, and what is usual follows it."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from schemas.telemetry import Event
+from schemas.wording import change, step_words
+from streams.stages.detect.derive import ClosedStep
+from streams.stages.detect.signs.sign import Scene, Seen, Sign
+
+BLOCK = 20
+"""Steps of which a median is taken."""
+KEPT = 200
+"""Blocks that are remembered: so slow a climb may be."""
+NEWEST = 3
+CLIMB = 6
+"""Blocks that it has to have gone on for."""
+RISEN = 0.12
+"""Rise over the lowest level that is told; 51 healthy runs of a language model never rose by more than 0.014."""
+WARMING = 2.5
+"""Times that, where the learning rate has been raised since."""
+RAISED = 1.05
+AGREED = 0.85
+"""Share of all pairs of blocks in which the later one is higher."""
+LEAP = 0.5
+"""Share of the rise that may lie between two blocks in a row: a level that was jumped to does not climb."""
+UNUSUAL = 2.0
+"""Times the largest rise before, which was none: losses that go with the data swing."""
+FARTHER, BACK = 1.5, 0.5
+"""Share of the rise from which on it is told again, and at which it is over."""
+
+
+class Block(Struct, frozen=True):
+    """A few steps in a row: the first of them, the median loss and the last learning rate (0 = unknown)."""
+
+    step: int
+    time: float
+    loss: float
+    rate: float
+
+
+class ClimbingLossMemory(Struct):
+    """The blocks of the attempt.
+
+    Attributes:
+        losses: of the block that is being filled.
+        first: step and time of its first.
+        told: rise that was told last; 0 where none is.
+        low: the block of the lowest level, once told.
+    """
+
+    attempt: int = -1
+    losses: list[float] = field(default_factory=list)
+    first: tuple[int, float] = (0, 0.0)
+    blocks: list[Block] = field(default_factory=list)
+    told: float = 0.0
+    low: Block | None = None
+
+
+class ClimbingLoss(Sign[ClimbingLossMemory]):
+    """Find a loss that has climbed for a hundred steps and more, block by block, far from its lowest level."""
+
+    name = "climbing_loss"
+    memory = ClimbingLossMemory
+
+    def event(self, memory: ClimbingLossMemory, scene: Scene, event: Event) -> Iterator[Seen]:
+        """After an announced change another loss may be usual."""
+        if event.event == "config.changed":
+            yield from self._anew(memory)
+
+    def step(self, memory: ClimbingLossMemory, scene: Scene, closed: ClosedStep, phase: str) -> Iterator[Seen]:
+        """Keep the loss of one step, and look at the blocks when one is full."""
+        loss = closed.job.get("loss")
+        if loss is None or loss <= 0:
+            return
+        if memory.attempt != scene.run:
+            yield from self._anew(memory)
+            memory.attempt = scene.run
+        if not memory.losses:
+            memory.first = (closed.step, closed.time)
+        memory.losses = [*memory.losses, loss]
+        if len(memory.losses) == BLOCK:
+            block = Block(*memory.first, statistics.median(memory.losses), closed.job.get("learning_rate", 0.0))
+            memory.blocks, memory.losses = [*memory.blocks[1 - KEPT :], block], []
+            yield from self._told(memory) if memory.low is not None else self._judge(memory)
+
+    def _anew(self, memory: ClimbingLossMemory) -> Iterator[Seen]:
+        if memory.low is not None:
+            yield self._seen(memory, memory.low, over=True)
+        memory.blocks, memory.losses, memory.low, memory.told = [], [], None, 0.0
+
+    def _judge(self, memory: ClimbingLossMemory) -> Iterator[Seen]:
+        if len(memory.blocks) < NEWEST + CLIMB:
+            return
+        place = _lowest(memory.blocks)
+        low, after = memory.blocks[place], memory.blocks[place + 1 :]
+        raised = low.rate > 0 and after and after[-1].rate > RAISED * low.rate
+        rise, needed = _rise(memory, low), (WARMING if raised else 1.0) * RISEN
+        if len(after) < CLIMB or rise < needed or not _climbs(after):
+            return
+        if rise >= UNUSUAL * _swing(memory.blocks[:place]):
+            memory.low, memory.told = low, rise
+            yield self._seen(memory, low)
+
+    def _told(self, memory: ClimbingLossMemory) -> Iterator[Seen]:
+        """Tell again where it has come much farther, and say when it is back half-way."""
+        if memory.low is None:
+            return
+        rise = _rise(memory, memory.low)
+        if rise <= BACK * memory.told:
+            yield from self._anew(memory)
+        elif rise >= FARTHER * memory.told:
+            memory.told = rise
+            yield self._seen(memory, memory.low)
+
+    def _seen(self, memory: ClimbingLossMemory, low: Block, over: bool = False) -> Seen:
+        now = (1 + _rise(memory, low)) * low.loss
+        words = f"{change('loss', low.loss, now)}, a little with every step"
+        return Seen(
+            sign=self.name,
+            again=str(low.step),
+            onset_time=low.time,
+            onset_step=low.step,
+            before=low.loss,
+            after=now,
+            text=f"the loss has been climbing since {step_words(low.step)}: {words}",
+            over=over,
+        )
+
+
+def _lowest(blocks: list[Block]) -> int:
+    """Give the place of the lowest level: that of three blocks in a row, since a single one may be an easy batch."""
+    levels = [statistics.median(one.loss for one in blocks[i : i + NEWEST]) for i in range(len(blocks) - NEWEST + 1)]
+    return levels.index(min(levels)) + NEWEST // 2
+
+
+def _rise(memory: ClimbingLossMemory, low: Block) -> float:
+    return statistics.median(one.loss for one in memory.blocks[-NEWEST:]) / low.loss - 1
+
+
+def _swing(blocks: list[Block]) -> float:
+    """Give the largest rise from a level to a later one."""
+    lowest, most = math.inf, 0.0
+    for place in range(len(blocks) - NEWEST + 1):
+        level = statistics.median(one.loss for one in blocks[place : place + NEWEST])
+        lowest = min(lowest, level)
+        most = max(most, level / lowest - 1)
+    return most
+
+
+def _climbs(blocks: list[Block]) -> bool:
+    pairs = [later.loss > earlier.loss for earlier, later in itertools.combinations(blocks, 2)]
+    leaps = [later.loss - earlier.loss for earlier, later in itertools.pairwise(blocks)]
+    return sum(pairs) >= AGREED * len(pairs) and max(leaps) <= LEAP * (blocks[-1].loss - blocks[0].loss)
