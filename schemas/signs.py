@@ -41,9 +41,9 @@ SIGNS = (
     SignKind("rank_error", "the first rank that raised an error", "interval_seconds", ("device", "memory", "other")),
     SignKind(
         "crash",
-        "the attempt failed, once or again and again, with one node in common, or because a node left",
+        "the attempt failed, once or again and again, with one node in common or always first, or because a node left",
         "interval_seconds",
-        ("device", "memory", "other", "exit", "", "common", "leaving", "loop"),
+        ("device", "memory", "other", "exit", "", "common", "first", "leaving", "loop"),
     ),
     SignKind(
         "recurring_stall",

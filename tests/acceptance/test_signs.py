@@ -129,6 +129,37 @@ def test_the_node_that_is_in_every_failed_attempt_is_named() -> None:
     assert incident["onset_step"] == 139
 
 
+def failing(*, first: list[list[int]], together: bool = False, error: str = "RuntimeError: no kernel image") -> Story:
+    """Starts of 8 nodes with two ranks each that all fail: which ranks raise first, and that all others follow."""
+    job = Job(nodes=8, ranks=2)
+    story: Story = []
+    for ranks in first:
+        story += [job.started(), *job.run(3)]
+        for rank in [*ranks, *(rank for rank in range(job.size) if rank not in ranks)]:
+            job.time += 0.0 if together or rank in ranks else 1.0
+            story.append(job.event("rank.error", node=job.node_of(rank), rank=rank, error=error))
+        story.append(job.event("attempt.ended", reason="failed"))
+        job = job.restarted(job.step, after=30.0)
+    return story
+
+
+def test_the_node_on_which_every_start_fails_first_is_named() -> None:
+    """The placement is the same each time; whoever raises first, it is a rank of one node."""
+    [incident] = incidents_of(failing(first=[[10], [11], [10, 11]]))
+    assert (incident["cause"], incident["nodes"]) == ("node_fails_first", ["n6"])
+    assert "node.cordon" not in {one["action"] for one in incident["actions"] if one["decision"] == "would_act"}
+
+
+@pytest.mark.parametrize(
+    ("first", "together"),
+    [([[0], [0], [0]], False), ([[10], [10]], False), ([[10], [3], [11]], False), ([[10], [11]], True)],
+)
+def test_a_rank_that_always_fails_first_accuses_no_node(first: list[list[int]], together: bool) -> None:
+    """It may be what that rank has to do; different nodes, or all ranks at once, accuse nobody."""
+    incidents = incidents_of(failing(first=first, together=together))
+    assert "node_fails_first" not in {one["cause"] for one in incidents}
+
+
 def test_a_node_that_leaves_each_time_is_one_incident() -> None:
     """Five attempts, five departures: one restart loop with its node, whatever ranks it had."""
     job = Job()

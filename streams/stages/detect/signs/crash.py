@@ -3,6 +3,7 @@
 A failure that survives a restart is one story over all attempts. Nodes are compared by placement, never by rank.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -23,7 +24,11 @@ MOSTLY = 0.75
 """A node has left each time if it was seen to leave in so large a share of the failures: a word may be lost."""
 FEW = 0.25
 """Largest share of a placement that may be called what the failures have in common."""
+BY_CHANCE = 0.15
+"""Chance, at most, with which nodes that are all alike would be first so many times."""
 KEPT = 64
+TOGETHER_SECONDS = 0.5
+"""Errors so close to each other have no first."""
 APART_SECONDS = 1.0
 """So long before all others a rank has to end to have ended first."""
 LATE_SECONDS = 10.0
@@ -35,6 +40,7 @@ class Failure(Struct):
 
     Attributes:
         exited: the rank whose process ended before all others, and its node.
+        erred: the ranks that raised an error first, else `exited`, and their node where it is one.
     """
 
     nodes: list[str]
@@ -43,6 +49,8 @@ class Failure(Struct):
     left: list[str]
     exited: int | None = None
     exited_on: str = ""
+    erred: list[int] = field(default_factory=list)
+    erred_on: str = ""
 
 
 class CrashMemory(Struct):
@@ -55,6 +63,7 @@ class CrashMemory(Struct):
         trained: steps closed in it.
         sign: Unix seconds of the first complaint in it.
         exits: rank -> Unix seconds at which its process ended.
+        errors: rank -> Unix seconds of its first error.
         due: when the last failure is told: late records of its last steps may still come; None when it is told.
     """
 
@@ -68,6 +77,7 @@ class CrashMemory(Struct):
     sign: float | None = None
     kind: str = ""
     exits: dict[int, float] = field(default_factory=dict)
+    errors: dict[int, float] = field(default_factory=dict)
     due: float | None = None
 
 
@@ -83,7 +93,8 @@ class Crash(Sign[CrashMemory]):
             case "attempt.started":
                 yield from self._tell(memory)
                 memory.nodes = sorted(set(scene.attempt.participants.nodes) - {""})
-                memory.left, memory.trained, memory.sign, memory.kind, memory.exits = [], 0, None, "", {}
+                memory.left, memory.trained, memory.sign, memory.kind = [], 0, None, ""
+                memory.exits, memory.errors = {}, {}
             case "node.left":
                 memory.left = [*memory.left, event.subject]
                 if memory.due is not None:  # the end of the attempt has overtaken it
@@ -91,6 +102,8 @@ class Crash(Sign[CrashMemory]):
                 _complain(memory, event)
             case "rank.error" | "rank.exit" | "worker.killed":
                 _complain(memory, event)
+                if memory.due is not None:
+                    _name_first(memory.failures[-1], memory, scene)
             case "log.line" if event.data.get("level") in ("ERROR", "FATAL", "CRITICAL"):
                 _complain(memory, event)
             case "attempt.ended":
@@ -131,6 +144,7 @@ class Crash(Sign[CrashMemory]):
         first = None if is_through(scene.attempt) else _first_exit(memory)
         where = scene.node_of(first) if first is not None else ""
         failure = Failure(nodes, memory.trained, memory.kind, memory.left, first, where)
+        _name_first(failure, memory, scene)
         memory.failures = [*memory.failures[1 - KEPT :], failure]
         memory.due = event.time + LATE_SECONDS
 
@@ -140,7 +154,7 @@ class Crash(Sign[CrashMemory]):
         first = failures[0].exited
         ranks = (first,) if part == "exit" and first is not None else ()
         times = "failed" if len(failures) == 1 else f"failed {len(failures)} times in a row"
-        who = f"; {', '.join(nodes)} {'left each time' if part == 'leaving' else 'was in all of them'}" if nodes else ""
+        who = f"; {', '.join(nodes)} {_WHAT_IT_DID[part]}" if nodes else ""
         return Seen(
             sign=self.name,
             part=part,
@@ -157,6 +171,8 @@ def _complain(memory: CrashMemory, event: Event) -> None:
     if event.event == "rank.exit" and event.data.get("exit_code") == 0:
         return  # it has ended well
     rank = as_count(event.data.get("rank"))
+    if event.event == "rank.error" and rank is not None:
+        memory.errors[rank] = min(event.time, memory.errors.get(rank, event.time))
     if event.event == "rank.exit" and rank is not None and event.data.get("exit_code"):
         memory.exits.setdefault(rank, event.time)
     text = f"{event.data.get('error', '')} {event.text}".strip()
@@ -177,10 +193,43 @@ def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
         common = shared_nodes([one.nodes for one in failures], memory.good)
         if common:
             return "common", common
+        first = _always_first(failures)
+        if first:
+            return "first", (first,)
     if len(failures) >= LOOP:
         return "loop", ()
     kind = failures[0].kind
     return kind or ("exit" if failures[0].exited is not None else ""), ()
+
+
+_WHAT_IT_DID = {
+    "leaving": "left each time",
+    "common": "was in all of them",
+    "first": "was the first to fail each time, by one rank or another",
+}
+
+
+def _name_first(failure: Failure, memory: CrashMemory, scene: Scene) -> None:
+    """Note who raised an error or ended first, and on which node; several at once on several nodes are nobody."""
+    if not memory.errors:
+        failure.erred = [failure.exited] if failure.exited is not None else []
+        failure.erred_on = failure.exited_on
+        return
+    began = min(memory.errors.values())
+    failure.erred = sorted(rank for rank, time in memory.errors.items() if time - began <= TOGETHER_SECONDS)
+    nodes = {scene.node_of(rank) for rank in failure.erred}
+    failure.erred_on = nodes.pop() if len(nodes) == 1 else ""
+
+
+def _always_first(failures: list[Failure]) -> str:
+    """Name the node on which every failure began, or "".
+
+    The same rank each time may be what it has to do, like rank 0; chance must not explain it either.
+    """
+    nodes = {one.erred_on for one in failures}
+    ranks = {rank for one in failures for rank in one.erred}
+    chance = math.prod(1 / max(1, len(one.nodes)) for one in failures[1:])
+    return failures[0].erred_on if len(nodes) == 1 and len(ranks) > 1 and chance <= BY_CHANCE else ""
 
 
 def _first_exit(memory: CrashMemory) -> int | None:
