@@ -89,6 +89,7 @@ SIGNS = (
         "pace_restart",
         "the job is slower since it was restarted in another configuration, though a step does as much as before",
         "tokens_per_second",
+        ("", "placement"),
     ),
     SignKind("old_save", "the run resumed from an older save than the last complete one", "checkpoint_age_steps"),
     SignKind("recovery", "whether a resumed run is the run that failed", "recovery_error", ("equal", "apart")),

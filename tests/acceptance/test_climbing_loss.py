@@ -11,7 +11,6 @@ from schemas.telemetry import StepFrame
 from tests.acceptance.stories import Story, incidents_of
 from tests.stages.build import Job
 
-
 NOISE = np.random.default_rng(3).normal(1.0, 0.02, 2000).tolist()
 
 

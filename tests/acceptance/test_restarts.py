@@ -59,6 +59,37 @@ def test_a_job_that_warms_up_is_no_finding() -> None:
     assert incidents_of(story) == []
 
 
+PLACES = {"node_order": ["by rack", "by name"]}
+
+
+def placed_anew(announced: dict[str, Any] | None = None, fingerprint: str = "f1", **run: Any) -> Story:
+    """A job that is restarted on the same machines in another order, `announced` before it starts."""
+    job = Job()
+    story: Story = [job.started(), *job.run(120), job.event("attempt.ended", reason="requeued")]
+    after = job.restarted(220)
+    after.nodes = after.nodes[::-1]
+    story += [job.event("config.changed", **announced)] if announced else []
+    return [*story, after.started(fingerprint=fingerprint, resume_step=219), *after.run(120, **run)]
+
+
+def test_ranks_that_wait_longer_in_other_places_are_told() -> None:
+    """No software has changed: where the ranks run has, and what they take longer for is each other."""
+    [incident] = incidents_of(placed_anew(PLACES, waiting=0.3))
+    assert (incident["cause"], incident["layer"], incident["nodes"]) == ("slower_since_placement", "network", [])
+    assert "other places" in incident["evidence"][0]["text"]
+
+
+def test_where_more_than_the_places_has_changed_it_is_the_configuration() -> None:
+    """It is not known which of the two it was."""
+    for story in (placed_anew(PLACES, "f2", waiting=0.3), placed_anew({**PLACES, "nccl": [1, 2]}, waiting=0.3)):
+        assert [one["cause"] for one in incidents_of(story)] == ["slower_since_change"]
+
+
+def test_a_slower_job_of_the_same_configuration_is_not_said_to_have_another() -> None:
+    """Nothing was announced: the waiting speaks for itself."""
+    assert "slower_since_change" not in {one["cause"] for one in incidents_of(placed_anew(waiting=0.3))}
+
+
 def saved(job: Job, mode: str = "sync") -> Story:
     """A save of the last step is complete."""
     return [job.event(f"checkpoint.{what}", step=job.step - 1, mode=mode) for what in ("begin", "end")]

@@ -34,15 +34,24 @@ COSTS = re.compile(
 """Fields of a configuration whose change makes steps cost more by right."""
 
 
+PLACED = re.compile(r"placement|node|host|rack|switch|topolog|rank_?(map|order)|slot|reserv|partition", re.IGNORECASE)
+"""Fields whose change means other places for the same work."""
+LONGER_WAITS = 0.75
+"""Share of the loss of pace that has to lie in the waiting for each other, where only the places are others."""
+
+
 class Pace(Struct):
     """Work per second of the steps of one attempt, what a step did, and where it ran.
 
     Attributes:
         rates: of the last steps, oldest first.
+        seconds: that they took, and `waits` those of them in which the ranks waited for each other.
         work: signal -> its values in them.
     """
 
     rates: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
     work: dict[str, list[float]] = field(default_factory=dict)
     nodes: list[str] = field(default_factory=list)
 
@@ -52,6 +61,8 @@ class PaceRestartMemory(Struct):
 
     Attributes:
         changed: another configuration, whose pace was not judged yet.
+        fresh: something was announced after the last step.
+        placed: nothing but the places has changed, as far as was announced.
         explained: what was announced makes a step cost more by right.
         skipped: first steps that were left out so far.
         told: a finding is active.
@@ -62,6 +73,8 @@ class PaceRestartMemory(Struct):
     fingerprint: str = ""
     world_size: int = 0
     changed: bool = False
+    fresh: bool = False
+    placed: bool = False
     explained: bool = False
     comparable: bool = False
     skipped: int = 0
@@ -81,7 +94,9 @@ class PaceRestart(Sign[PaceRestartMemory]):
         if event.event == "attempt.started":
             _start(memory, scene)
         elif event.event == "config.changed":
-            memory.changed = True
+            only_placed = bool(event.data) and all(PLACED.search(name) for name in event.data)
+            memory.placed = only_placed and (memory.placed or not memory.changed)
+            memory.changed = memory.fresh = True
             memory.explained |= any(COSTS.search(name) for name in event.data)
         yield from ()
 
@@ -90,6 +105,7 @@ class PaceRestart(Sign[PaceRestartMemory]):
         rate = _rate(closed)
         if rate is None or phase:
             return
+        memory.fresh = False
         memory.skipped += 1
         if memory.skipped == 1:
             memory.first_step, memory.first_time = closed.step, closed.time
@@ -111,6 +127,7 @@ class PaceRestart(Sign[PaceRestartMemory]):
         if now > (1 - WORTH) * usual or usual - now <= SURE * spread:
             return
         memory.told = True
+        memory.placed = memory.placed and _waits_longer(before, here)
         yield self._seen(memory, usual, now)
 
     def _recovered(self, memory: PaceRestartMemory) -> Iterator[Seen]:
@@ -120,15 +137,18 @@ class PaceRestart(Sign[PaceRestartMemory]):
             yield self._seen(memory, usual, now, over=True)
 
     def _seen(self, memory: PaceRestartMemory, usual: float, now: float, over: bool = False) -> Seen:
+        since = "its ranks have had other places" if memory.placed else "it was restarted in another configuration"
+        why = "and its ranks wait longer for each other" if memory.placed else "though a step does as much as before"
         return Seen(
             sign=self.name,
+            part="placement" if memory.placed else "",
             onset_time=memory.first_time,
             onset_step=memory.first_step,
             before=usual,
             after=now,
             text=(
-                f"the job does {100 * (1 - now / usual):.0f} % less work per second since it was restarted in another "
-                f"configuration at {step_words(memory.first_step)}, though a step does as much as before"
+                f"the job does {100 * (1 - now / usual):.0f} % less work per second since {since} "
+                f"at {step_words(memory.first_step)}, {why}"
             ),
             over=over,
         )
@@ -138,10 +158,12 @@ def _start(memory: PaceRestartMemory, scene: Scene) -> None:
     attempt = scene.attempt
     if len(memory.here.rates) >= FEWEST and not memory.told:
         memory.before = memory.here
+        memory.changed, memory.explained = memory.changed and memory.fresh, memory.explained and memory.fresh
     known = len(memory.before.rates) >= FEWEST
     memory.here = Pace(nodes=sorted(set(attempt.participants.nodes) - {""}))
     memory.comparable = known and attempt.world_size == memory.world_size and _same_place(memory.before, memory.here)
-    memory.changed |= attempt.fingerprint != memory.fingerprint
+    if attempt.fingerprint != memory.fingerprint:
+        memory.changed, memory.placed = known, False
     memory.fingerprint, memory.world_size = attempt.fingerprint, attempt.world_size
     memory.skipped = 0
 
@@ -160,9 +182,20 @@ def _rate(closed: ClosedStep) -> float | None:
 
 def _keep(pace: Pace, closed: ClosedStep, rate: float) -> None:
     pace.rates = [*pace.rates[1 - KEPT :], rate]
+    if "step_seconds" in closed.job and "wait_seconds" in closed.job:
+        pace.seconds = [*pace.seconds[1 - KEPT :], closed.job["step_seconds"]]
+        pace.waits = [*pace.waits[1 - KEPT :], closed.job["wait_seconds"]]
     for name in WORK:
         if name in closed.job:
             pace.work[name] = [*pace.work.get(name, [])[1 - KEPT :], closed.job[name]]
+
+
+def _waits_longer(before: Pace, here: Pace) -> bool:
+    """Tell whether nearly all that a step takes longer is waiting."""
+    if min(len(before.waits), len(here.waits)) < FEWEST:
+        return False
+    longer = statistics.median(here.seconds) - statistics.median(before.seconds)
+    return statistics.median(here.waits) - statistics.median(before.waits) >= LONGER_WAITS * longer > 0
 
 
 def _alike(before: Pace, here: Pace) -> bool:
