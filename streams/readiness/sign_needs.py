@@ -31,6 +31,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "recurring_stall": ("step_seconds", "interval_seconds"),
     "repeat_offender": ("xid",),
     "returned_gpu": ("node.joined",),
+    "same_samples": ("sample_id",),
     "save_drag": ("checkpoint.begin",),
     "save_interval": ("checkpoint.end",),
     "shared_fault": ("",),

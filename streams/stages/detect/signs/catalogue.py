@@ -30,6 +30,7 @@ from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
 from streams.stages.detect.signs.repeat_offender import RepeatOffender
 from streams.stages.detect.signs.returned_gpu import ReturnedGpu
+from streams.stages.detect.signs.same_samples import SameSamples
 from streams.stages.detect.signs.save_drag import SaveDrag
 from streams.stages.detect.signs.save_interval import SaveInterval
 from streams.stages.detect.signs.shared_fault import SharedFault
@@ -65,6 +66,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     OffSchedule(),
     LevelRestart(),
     OrderRepeated(),
+    SameSamples(),
     PositionRestart(),
     PaceRestart(),
     OldSave(),

@@ -33,6 +33,7 @@ from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
 from streams.stages.detect.signs.repeat_offender import RepeatOffenderMemory
 from streams.stages.detect.signs.returned_gpu import ReturnedGpuMemory
+from streams.stages.detect.signs.same_samples import SameSamplesMemory
 from streams.stages.detect.signs.save_drag import SaveDragMemory
 from streams.stages.detect.signs.save_interval import SaveIntervalMemory
 from streams.stages.detect.signs.shared_fault import SharedFaultMemory
@@ -87,6 +88,7 @@ class Signs(Struct):
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)
     repeat_offender: RepeatOffenderMemory = field(default_factory=RepeatOffenderMemory)
     returned_gpu: ReturnedGpuMemory = field(default_factory=ReturnedGpuMemory)
+    same_samples: SameSamplesMemory = field(default_factory=SameSamplesMemory)
     save_drag: SaveDragMemory = field(default_factory=SaveDragMemory)
     save_interval: SaveIntervalMemory = field(default_factory=SaveIntervalMemory)
     shared_fault: SharedFaultMemory = field(default_factory=SharedFaultMemory)
