@@ -407,14 +407,26 @@ def test_faults_of_two_gpus_of_a_node_are_two_incidents() -> None:
     assert sorted(one["gpus"] for one in incidents_of(story)) == [["GPU-a"], ["GPU-b"]]
 
 
-@pytest.mark.parametrize(("apart", "ranks"), [(5.0, [6]), (0.1, [])])
-def test_the_process_that_ends_first_is_named(apart: float, ranks: list[int]) -> None:
-    """A rank that ends seconds before all others took them down; ranks that end together name nobody."""
+@pytest.mark.parametrize(
+    ("apart", "code", "others", "ranks"),
+    [
+        (5.0, -6, -6, [6]),
+        (0.1, -6, -6, []),
+        (0.1, 1, 1, []),
+        (0.1, -11, -6, [6]),
+        (0.1, 137, 134, [6]),
+        (0.1, -6, -11, []),
+        (0.1, 1, -15, [6]),
+        (-0.1, -11, -6, []),
+    ],
+)
+def test_the_process_that_ends_first_is_named(apart: float, code: int, others: int, ranks: list[int]) -> None:
+    """It took the others down where it ended long before them, or alone by itself; ranks that end together did not."""
     job, story = trained()
-    story.append(job.event("rank.exit", node="n2", rank=6, exit_code=-11))
+    story.append(job.event("rank.exit", node="n2", rank=6, exit_code=code))
     for rank in (0, 1, 2):
         job.time += apart
-        story.append(job.event("rank.exit", node="n1", rank=rank, exit_code=-6))
+        story.append(job.event("rank.exit", node="n1", rank=rank, exit_code=others))
     story.append(job.event("attempt.ended", reason="failed"))
     [incident] = incidents_of(story)
     assert incident["ranks"] == ranks

@@ -26,6 +26,10 @@ FEW = 0.25
 """Largest share of a placement that may be called what the failures have in common."""
 BY_CHANCE = 0.15
 """Chance, at most, with which nodes that are all alike would be first so many times."""
+TOLD_TO_END = 15
+"""The signal with which a launcher ends who is left."""
+FOLLOWED = (TOLD_TO_END, 6, 2)
+"""Signals of those who follow: told to end, given up by a watchdog, or interrupted."""
 KEPT = 64
 TOGETHER_SECONDS = 0.5
 """Errors so close to each other have no first."""
@@ -62,7 +66,7 @@ class CrashMemory(Struct):
         nodes: of the present attempt.
         trained: steps closed in it.
         sign: Unix seconds of the first complaint in it.
-        exits: rank -> Unix seconds at which its process ended.
+        exits: rank -> Unix seconds at which its process ended, and its exit code.
         errors: rank -> Unix seconds of its first error.
         due: when the last failure is told: late records of its last steps may still come; None when it is told.
     """
@@ -76,7 +80,7 @@ class CrashMemory(Struct):
     trained: int = 0
     sign: float | None = None
     kind: str = ""
-    exits: dict[int, float] = field(default_factory=dict)
+    exits: dict[int, tuple[float, int]] = field(default_factory=dict)
     errors: dict[int, float] = field(default_factory=dict)
     due: float | None = None
 
@@ -173,8 +177,9 @@ def _complain(memory: CrashMemory, event: Event) -> None:
     rank = as_count(event.data.get("rank"))
     if event.event == "rank.error" and rank is not None:
         memory.errors[rank] = min(event.time, memory.errors.get(rank, event.time))
-    if event.event == "rank.exit" and rank is not None and event.data.get("exit_code"):
-        memory.exits.setdefault(rank, event.time)
+    code = event.data.get("exit_code")
+    if event.event == "rank.exit" and rank is not None and isinstance(code, int | float) and code:
+        memory.exits.setdefault(rank, (event.time, int(code)))
     text = f"{event.data.get('error', '')} {event.text}".strip()
     kind = error_kind(text) if text else ""
     if memory.sign is None:
@@ -233,10 +238,24 @@ def _always_first(failures: list[Failure]) -> str:
 
 
 def _first_exit(memory: CrashMemory) -> int | None:
-    """The rank that ended clearly before all others; None where several ended together."""
-    order = sorted((time, rank) for rank, time in memory.exits.items())
-    alone = len(order) == 1 or (len(order) > 1 and order[1][0] - order[0][0] >= APART_SECONDS)
-    return order[0][1] if alone else None
+    """The rank that ended clearly before all others, or hardly before them and it alone by itself; None = nobody did.
+
+    Who is told to end by a launcher, or gives up waiting, has followed others; who crashes after them was torn down.
+    """
+    order = sorted((time, rank) for rank, (time, code) in memory.exits.items() if signal_of(code) != TOLD_TO_END)
+    if len(order) == 1 or (len(order) > 1 and order[1][0] - order[0][0] >= APART_SECONDS):
+        return order[0][1]
+    own = [rank for _, rank in order if signal_of(memory.exits[rank][1]) not in (0, *FOLLOWED)]
+    return own[0] if len(own) == 1 and own[0] == order[0][1] else None
+
+
+def signal_of(code: int) -> int:
+    """The number of the signal that ended a process: told as its negative, or as 128 more by a shell; 0 = none did.
+
+    >>> signal_of(-9), signal_of(137), signal_of(1)
+    (9, 9, 0)
+    """
+    return -code if code < 0 else max(0, code - 128)
 
 
 def shared_nodes(failed: list[list[str]], good: list[str]) -> tuple[str, ...]:
