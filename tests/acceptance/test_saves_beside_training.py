@@ -92,3 +92,29 @@ def test_a_save_that_lasts_explains_no_more_than_earlier_ones_took() -> None:
         ended(memory, save, time)
         excused.append(sum(told))
     assert excused == [25, 25, 35]
+
+
+def waiting(job: Job, saves: int, seconds: float, mode: str = "async") -> Story:
+    """Saves every forty steps, each of which has to wait for the end of the one before, between two steps."""
+    story: Story = [*job.run(40), job.event("checkpoint.begin", "n1", step=job.step - 1, mode=mode)]
+    for _ in range(saves):
+        saved = job.step - 1
+        story += job.run(40)
+        job.time += seconds
+        story.append(job.event("checkpoint.end", "n1", step=saved, mode=mode))
+        story.append(job.event("checkpoint.begin", "n1", step=job.step - 1, mode=mode))
+    return [*story, *job.run(20)]
+
+
+def test_a_job_that_waits_for_the_save_before_is_told() -> None:
+    """The steps themselves are as long as ever; what is lost lies between them."""
+    job = Job()
+    [incident] = incidents_of([job.started(), *waiting(job, 6, 12.0)])
+    assert (incident["cause"], incident["layer"], incident["nodes"]) == ("saves_slow_training", "checkpoint", [])
+    assert any("waits for the save before" in one["text"] for one in incident["evidence"])
+
+
+def test_waiting_that_costs_next_to_nothing_is_not_told() -> None:
+    """Half a second of forty."""
+    job = Job()
+    assert incidents_of([job.started(), *waiting(job, 6, 0.5)]) == []

@@ -2,6 +2,9 @@
 
 Such a step neither teaches nor alarms. The slowness has to come with the save's begin and to go with its end: what was
 there before, begins in the middle or outlasts it is judged like any other.
+
+A trainer that wants to save again while the save before is still written waits for its end, between two steps: that is
+the saves' doing as well.
 """
 
 import math
@@ -15,6 +18,10 @@ SLOW = 1.05
 """Times the usual step from which one is slow."""
 WITH_IT = 3
 """So many steps after its begin a save is still the first suspect, and so many usual ones in a row end its doing."""
+LONG = 0.25
+"""Share of the usual distance between steps by which one is longer where the job has waited for a save's end."""
+SOON = 1.5
+"""Usual distances after the save's end within which the step has to be done: it had only waited for that."""
 AFTER = 2
 """So many steps after its end may still be slow."""
 MOST_SECONDS = 300.0
@@ -30,7 +37,8 @@ class Window(Struct):
     Attributes:
         inside, after: steps that closed beside it, and after its end.
         fast: usual ones among them in a row.
-        dragged: seconds that the slow ones took longer than usual.
+        dragged: seconds that the slow ones took longer than usual, and `waited` those between steps.
+        waits: the job may have to wait for its end: it does not block by itself.
         drags: it is slow now, because of the save.
     """
 
@@ -41,37 +49,42 @@ class Window(Struct):
     after: int = 0
     fast: int = 0
     dragged: float = 0.0
+    waited: float = 0.0
+    waits: bool = False
     drags: bool = False
 
 
 class Drag(Struct):
-    """What a save that has ended did to the steps beside it: seconds lost, and seconds for which it lasted."""
+    """What a save that has ended cost: seconds lost, those of them between steps, and seconds for which it lasted."""
 
     step: int
     time: float
     seconds: float
     lasted: float
+    waited: float = 0.0
 
 
 class BesideSaves(Struct):
     """Saves that may still slow a step down, the last usual steps, and what earlier saves did.
 
     Attributes:
+        paces: seconds from step to step, of those between which nobody waited for a save.
         count: saves that have been judged.
         lately: slow steps in a row that no save explains.
     """
 
     windows: list[Window] = field(default_factory=list)
     usual: list[float] = field(default_factory=list)
+    paces: list[float] = field(default_factory=list)
     drags: list[Drag] = field(default_factory=list)
     count: int = 0
     lately: int = 0
 
 
-def begun(memory: BesideSaves, step: int, time: float) -> None:
-    """A save begins; several ranks may say so of the same one."""
+def begun(memory: BesideSaves, step: int, time: float, waits: bool = False) -> None:
+    """A save begins; several ranks may say so of the same one. `waits`: see `Window`."""
     if not any(one.step == step and one.end > time for one in memory.windows):
-        memory.windows = [*memory.windows[-3:], Window(step, time)]
+        memory.windows = [*memory.windows[-3:], Window(step, time, waits=waits)]
 
 
 def ended(memory: BesideSaves, step: int, time: float) -> None:
@@ -104,6 +117,31 @@ def explains(memory: BesideSaves, previous: float, time: float, seconds: float) 
         return True
     memory.lately = memory.lately + 1 if slow else 0
     memory.usual = [*memory.usual[1 - KEPT :], seconds]
+    return False
+
+
+def has_waited(memory: BesideSaves, previous: float, time: float, interval: float, seconds: float) -> bool:
+    """Tell whether the job has waited before a step for the end of an earlier save; to be asked before `explains`.
+
+    Args:
+        memory: changed in place.
+        previous: Unix seconds at which the step before ended.
+        time: Unix seconds at which this one did.
+        interval: seconds from one to the other, per step.
+        seconds: the step's own length, which does not hold the waiting; NaN where it is not known.
+    """
+    if not math.isfinite(interval):
+        return False
+    usual = statistics.median(memory.paces) if len(memory.paces) >= LEARNED else math.inf
+    step = statistics.median(memory.usual) if len(memory.usual) >= LEARNED else math.inf
+    longer = interval - usual
+    for one in memory.windows:
+        ends_here = one.waits and one.begin < previous < one.end <= time <= one.end + SOON * usual
+        if ends_here and longer >= LONG * usual and not seconds > SLOW * step:
+            one.dragged += longer
+            one.waited += longer
+            return True
+    memory.paces = [*memory.paces[1 - KEPT :], interval]
     return False
 
 
@@ -140,5 +178,6 @@ def _settle(memory: BesideSaves, window: Window, slow: bool) -> None:
     """Note what a save did; what outlasts it was not its doing."""
     memory.windows.remove(window)
     memory.count += 1
-    drag = Drag(window.step, window.begin, 0.0 if slow else window.dragged, window.end - window.begin)
+    lost = window.waited if slow else window.dragged
+    drag = Drag(window.step, window.begin, lost, window.end - window.begin, window.waited)
     memory.drags = [*memory.drags[1 - SAVES :], drag]

@@ -23,7 +23,7 @@ def begun(saves: Saves, event: Event) -> None:
     """A save begins."""
     step = _step(event, -1)
     saves.begun.setdefault(step, event.time)
-    beside_saves.begun(saves.beside, step, event.time)
+    beside_saves.begun(saves.beside, step, event.time, waits=not is_blocking(event))
 
 
 def is_blocking(event: Event) -> bool:
@@ -32,12 +32,12 @@ def is_blocking(event: Event) -> bool:
 
 
 def beside(attempt: Attempt, closed: ClosedStep) -> str:
-    """Name the phase of a step that is slow because of a save beside it, or ""."""
-    previous = attempt.alignment.last_time or closed.time
-    slowed = beside_saves.explains(
-        attempt.saves.beside, previous, closed.time, closed.job.get("step_seconds", closed.interval)
-    )
-    return "checkpoint" if slowed else ""
+    """Name the phase of a step that is slow, or late, because of a save beside it, or ""."""
+    memory, previous = attempt.saves.beside, attempt.alignment.last_time or closed.time
+    seconds = closed.job.get("step_seconds", float("nan"))
+    waited = beside_saves.has_waited(memory, previous, closed.time, closed.interval, seconds)
+    slowed = beside_saves.explains(memory, previous, closed.time, closed.job.get("step_seconds", closed.interval))
+    return "checkpoint" if waited or slowed else ""
 
 
 def finished(attempt: Attempt, event: Event) -> Iterator[tuple[Alarm, Found]]:

@@ -59,6 +59,8 @@ class SaveDrag(Sign[SaveDragMemory]):
     def _seen(self, slow: list[Drag], told: int) -> Seen:
         first, lost = slow[0], statistics.median(one.seconds for one in slow)
         between = (slow[-1].time - first.time) / (len(slow) - 1)
+        waits = statistics.median(one.waited for one in slow) > lost / 2
+        what = "the job waits for the save before to be written" if waits else "steps beside the saves are slower"
         return Seen(
             sign=self.name,
             again=str(told),
@@ -68,7 +70,7 @@ class SaveDrag(Sign[SaveDragMemory]):
             after=lost,
             numbers={"saves": float(len(slow)), "lost_share": lost / between},
             text=(
-                f"steps beside the saves are slower since {step_words(first.step)}: {amount('step_seconds', lost)} "
+                f"{what} since {step_words(first.step)}: {amount('step_seconds', lost)} "
                 f"lost with each, {lost / between:.0%} of the time from one to the next"
             ),
         )
