@@ -109,6 +109,12 @@ SIGNS = (
     SignKind(
         "no_successor", "the job ended at its time limit and nothing runs or is queued after it", "interval_seconds"
     ),
+    SignKind(
+        "missed_target",
+        "benchmarks stay below the target they carry",
+        "nccl_bus_bytes_per_second",
+        ("network", "links", "storage", "gpu"),
+    ),
     SignKind("repeat_offender", "the same GPU had the same fault in several jobs", "xid_last"),
     SignKind(
         "common_node",

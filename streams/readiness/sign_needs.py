@@ -15,6 +15,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "mass_missing": ("node.missing",),
     "mass_eviction": ("worker.evicted",),
     "node_lost": ("node.missing",),
+    "missed_target": ("benchmark",),
     "no_successor": ("attempt.ended",),
     "off_schedule": ("learning_rate",),
     "offending_node": ("",),

@@ -13,6 +13,7 @@ from streams.stages.detect.signs.level_restart import LevelRestart
 from streams.stages.detect.signs.loss_vanished import LossVanished
 from streams.stages.detect.signs.mass_eviction import MassEviction
 from streams.stages.detect.signs.mass_missing import MassMissing
+from streams.stages.detect.signs.missed_target import MissedTarget
 from streams.stages.detect.signs.no_successor import NoSuccessor
 from streams.stages.detect.signs.node_lost import NodeLost
 from streams.stages.detect.signs.off_schedule import OffSchedule
@@ -83,6 +84,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     PartialGang(),
     NoSuccessor(),
     NodeLost(),
+    MissedTarget(),
     RepeatOffender(),
     CommonNode(),
     SharedFault(),

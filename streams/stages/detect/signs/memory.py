@@ -16,6 +16,7 @@ from streams.stages.detect.signs.level_restart import LevelRestartMemory
 from streams.stages.detect.signs.loss_vanished import LossVanishedMemory
 from streams.stages.detect.signs.mass_eviction import MassEvictionMemory
 from streams.stages.detect.signs.mass_missing import MassMissingMemory
+from streams.stages.detect.signs.missed_target import MissedTargetMemory
 from streams.stages.detect.signs.no_successor import NoSuccessorMemory
 from streams.stages.detect.signs.node_lost import NodeLostMemory
 from streams.stages.detect.signs.off_schedule import OffScheduleMemory
@@ -71,6 +72,7 @@ class Signs(Struct):
     loss_vanished: LossVanishedMemory = field(default_factory=LossVanishedMemory)
     mass_missing: MassMissingMemory = field(default_factory=MassMissingMemory)
     mass_eviction: MassEvictionMemory = field(default_factory=MassEvictionMemory)
+    missed_target: MissedTargetMemory = field(default_factory=MissedTargetMemory)
     partial_gang: PartialGangMemory = field(default_factory=PartialGangMemory)
     no_successor: NoSuccessorMemory = field(default_factory=NoSuccessorMemory)
     node_lost: NodeLostMemory = field(default_factory=NodeLostMemory)
