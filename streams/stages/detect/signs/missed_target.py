@@ -51,7 +51,7 @@ class MissedTargetMemory(Struct):
 
 
 class MissedTarget(Sign[MissedTargetMemory]):
-    """Hold benchmarks against their own target; name a node only where all that are too low have it, and no good one."""
+    """Hold benchmarks against their own target; name the node that all low ones have, and no good one."""
 
     name = "missed_target"
     memory = MissedTargetMemory
