@@ -79,6 +79,7 @@ SIGNS = (
     SignKind("off_schedule", "the learning rate has left the schedule that was announced", "learning_rate"),
     SignKind("level_restart", "the loss has another level since a restart with another configuration", "loss"),
     SignKind("order_repeated", "samples of this epoch are trained again", "duplicate_samples_total"),
+    SignKind("epoch_length", "an epoch is shorter or longer than those before", "epoch", ("short", "long")),
     SignKind("same_samples", "replicas train the same samples at the same time", "sample_id"),
     SignKind(
         "position_restart",

@@ -6,6 +6,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "common_node": ("step_seconds", "loss", "nccl_bus_bytes_per_second"),
     "crash": ("attempt.ended", "rank.exit", "rank.error", "worker.killed"),
     "diverged": ("loss",),
+    "epoch_length": ("epoch",),
     "error_flood": ("ecc_sbe_volatile_total",),
     "gauge_xid": ("xid_last",),
     "incomplete_save": ("checkpoint.shards",),

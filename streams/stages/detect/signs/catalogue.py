@@ -5,6 +5,7 @@ from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
 from streams.stages.detect.signs.diverged import Diverged
+from streams.stages.detect.signs.epoch_length import EpochLength
 from streams.stages.detect.signs.error_flood import ErrorFlood
 from streams.stages.detect.signs.gauge_xid import GaugeXid
 from streams.stages.detect.signs.incomplete_save import IncompleteSave
@@ -69,6 +70,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     OrderRepeated(),
     SameSamples(),
     PositionRestart(),
+    EpochLength(),
     PaceRestart(),
     OldSave(),
     Recovery(),

@@ -8,6 +8,7 @@ from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemo
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
 from streams.stages.detect.signs.diverged import DivergedMemory
+from streams.stages.detect.signs.epoch_length import EpochLengthMemory
 from streams.stages.detect.signs.error_flood import ErrorFloodMemory
 from streams.stages.detect.signs.gauge_xid import GaugeXidMemory
 from streams.stages.detect.signs.incomplete_save import IncompleteSaveMemory
@@ -64,6 +65,7 @@ class Signs(Struct):
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
     diverged: DivergedMemory = field(default_factory=DivergedMemory)
+    epoch_length: EpochLengthMemory = field(default_factory=EpochLengthMemory)
     gauge_xid: GaugeXidMemory = field(default_factory=GaugeXidMemory)
     error_flood: ErrorFloodMemory = field(default_factory=ErrorFloodMemory)
     incomplete_save: IncompleteSaveMemory = field(default_factory=IncompleteSaveMemory)
