@@ -2,6 +2,7 @@
 
 import pytest
 
+from schemas.telemetry import StepFrame
 from tests.acceptance.stories import Story, incidents_of
 from tests.stages.build import Job
 
@@ -48,3 +49,10 @@ def test_epochs_that_stay_short_are_one_incident() -> None:
     story: Story = [job.started(), *epochs(job, 20, 60, 60, 60, 20, 20, 20, 5)]
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["onset_step"]) == ("epoch_length_changed", 320)
+
+
+def test_where_only_every_tenth_step_is_told_an_epoch_may_seem_longer() -> None:
+    """Epochs of 64 steps begin at one of ten."""
+    job = Job(1, 2)
+    every = [frame for frame in epochs(job, 64, 64, 64, 64, 64, 64) if isinstance(frame, StepFrame)]
+    assert incidents_of([job.started(), *[one for one in every if one.step % 10 == 0]]) == []
