@@ -54,9 +54,15 @@ def unread(minutes: int) -> Story:
         pytest.param(silent(80, 330.0, idle=0), id="never seen at rest"),
         pytest.param(silent(80, 285.0), id="between work and waiting"),
         pytest.param(unread(80), id="no GPU is read"),
+        pytest.param(silent(130, 0.0, idle=1000), id="idle for two hours"),
     ],
 )
 def test_what_nobody_can_tell_restarts_nothing(story: Story) -> None:
     """Without a step ever, and without a word of the GPUs that decides it, people are told and nothing is done."""
     [incident] = incidents_of(story)
     assert (incident["cause"], {one["action"] for one in incident["actions"]}) == ("unknown", {"notify"})
+
+
+def test_an_hour_of_preparation_is_none() -> None:
+    """GPUs that idle before the first step may wait for data that are being prepared."""
+    assert incidents_of(silent(110, 0.0, idle=1000)) == []

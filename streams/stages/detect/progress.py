@@ -21,6 +21,8 @@ SPINNING, UNHEARD, UNCLEAR = "spinning", "unheard", "unclear"
 IDLE_UTIL = 0.2
 IDLE_PATIENCE = 6.0
 """GPUs that idle are in a phase that nobody announced, or wait for their host: so many times the patience."""
+UNBORN_PATIENCE = 2.0
+"""Likewise before the first step of all: fetching and preparing data takes hours only where something is wrong."""
 PAUSES, LONGEST_SECONDS = 2.0, 1800.0
 """A pause that ended by itself may come again: so often the longest is waited for, up to so many seconds; twice as many
 where the steps of it came later."""
@@ -100,8 +102,8 @@ def _unexplained(attempt: Attempt, since: float, now: float) -> float:
 
 def _weighed(attempt: Attempt, age: float) -> float:
     """What seconds without progress weigh: less while GPUs idle, more while busy ones draw little power."""
-    if attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL:
-        return age / IDLE_PATIENCE
+    if _idles(attempt):
+        return age / (UNBORN_PATIENCE if _is_unborn(attempt) else IDLE_PATIENCE)
     if spinning.calls(attempt, age):
         return age * SPIN_WEIGHT
     if age < _patience(attempt) and attempt.stalled is not None:
@@ -120,7 +122,7 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
     step = attempt.top_step if attempt.top_step >= 0 else None
     before = "since the start" if step is None else f"after {step_words(step)}"
     part = _part(attempt)
-    busy = "; its GPUs work" if part == UNHEARD else spinning.words(attempt)
+    busy = "; its GPUs work" if part == UNHEARD else "; its GPUs idle" if _idles(attempt) else spinning.words(attempt)
     who = f"; {count(len(first), 'rank')} stopped before the others: {_some(first)}" if first else ""
     return Found(
         detector="stalled",
@@ -145,9 +147,18 @@ def _found(attempt: Attempt, alarm: Alarm, since: float, now: float) -> Found:
 def _part(attempt: Attempt) -> str:
     if spinning.words(attempt):
         return SPINNING
-    if attempt.top_step >= 0 or attempt.trained_before >= 0 or unheard.waits(attempt.unheard):
+    if not _is_unborn(attempt) or (unheard.waits(attempt.unheard) and not _idles(attempt)):
         return ""
     return UNHEARD if unheard.works(attempt.unheard) else UNCLEAR
+
+
+def _is_unborn(attempt: Attempt) -> bool:
+    """No step of the job has ever been told."""
+    return attempt.top_step < 0 and attempt.trained_before < 0
+
+
+def _idles(attempt: Attempt) -> bool:
+    return attempt.gpu_util is not None and attempt.gpu_util < IDLE_UTIL
 
 
 def _some(ranks: tuple[int, ...]) -> str:
