@@ -30,7 +30,7 @@ def climbing(job: Job, steps: int, share: float) -> list[StepFrame]:
     return losses(job, (2.0 * (1 + share * i / steps) for i in range(steps)))
 
 
-@pytest.mark.parametrize(("steps", "share"), [(150, 0.3), (200, 0.7), (400, 0.2), (1200, 0.3)])
+@pytest.mark.parametrize(("steps", "share"), [(200, 0.4), (200, 0.7), (500, 0.25), (1200, 0.3)])
 def test_a_climb_is_one_incident_from_where_it_began(steps: int, share: float) -> None:
     """However slow it is; nobody is to blame, and nothing is stopped."""
     job = Job(1, 2)

@@ -1,7 +1,6 @@
 """A loss that goes up a little with every step: no step stands out, and what is usual follows it."""
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterator
 
@@ -17,18 +16,20 @@ BLOCK = 20
 KEPT = 200
 """Blocks that are remembered: so slow a climb may be."""
 NEWEST = 3
-CLIMB = 6
+CLIMB = 8
 """Blocks that it has to have gone on for."""
-RISEN = 0.12
+BEFORE = 10
+"""Blocks before the lowest one, which show how the loss swings."""
+RISEN = 0.15
 """Rise over the lowest level that is told; 51 healthy runs of a language model never rose by more than 0.014."""
-WARMING = 2.5
+WARMING = 2.0
 """Times that, where the learning rate has been raised since."""
 RAISED = 1.05
 AGREED = 0.85
 """Share of all pairs of blocks in which the later one is higher."""
 LEAP = 0.5
 """Share of the rise that may lie between two blocks in a row: a level that was jumped to does not climb."""
-UNUSUAL = 2.0
+UNUSUAL = 3.0
 """Times the largest rise before, which was none: losses that go with the data swing."""
 FARTHER, BACK = 1.5, 0.5
 """Share of the rise from which on it is told again, and at which it is over."""
@@ -100,7 +101,7 @@ class ClimbingLoss(Sign[ClimbingLossMemory]):
         low, after = memory.blocks[place], memory.blocks[place + 1 :]
         raised = low.rate > 0 and after and after[-1].rate > RAISED * low.rate
         rise, needed = _rise(memory, low), (WARMING if raised else 1.0) * RISEN
-        if len(after) < CLIMB or rise < needed or not _climbs(after):
+        if place < BEFORE or len(after) < CLIMB or rise < needed or not _climbs(after):
             return
         if rise >= UNUSUAL * _swing(memory.blocks[:place]):
             memory.low, memory.told = low, rise
@@ -134,7 +135,7 @@ class ClimbingLoss(Sign[ClimbingLossMemory]):
 
 def _lowest(blocks: list[Block]) -> int:
     """Give the place of the lowest level: that of three blocks in a row, since a single one may be an easy batch."""
-    levels = [statistics.median(one.loss for one in blocks[i : i + NEWEST]) for i in range(len(blocks) - NEWEST + 1)]
+    levels = _levels(blocks)
     return levels.index(min(levels)) + NEWEST // 2
 
 
@@ -143,13 +144,19 @@ def _rise(memory: ClimbingLossMemory, low: Block) -> float:
 
 
 def _swing(blocks: list[Block]) -> float:
-    """Give the largest rise from a level to a later one."""
-    lowest, most = math.inf, 0.0
-    for place in range(len(blocks) - NEWEST + 1):
-        level = statistics.median(one.loss for one in blocks[place : place + NEWEST])
-        lowest = min(lowest, level)
-        most = max(most, level / lowest - 1)
-    return most
+    """Give the most by which a level rose over an earlier one, or stood out from the course before and after it.
+
+    A loss that falls hides how it swings from the first; one that only falls, ever more slowly, never does the second.
+    """
+    levels = _levels(blocks)
+    lowest = itertools.accumulate(levels, min)
+    rises = [level / low - 1 for level, low in zip(levels, lowest, strict=True)]
+    about = zip(levels, levels[CLIMB:], levels[2 * CLIMB :], strict=False)
+    return max(0.0, *rises, *(2 * level / (before + after) - 1 for before, level, after in about))
+
+
+def _levels(blocks: list[Block]) -> list[float]:
+    return [statistics.median(one.loss for one in blocks[i : i + NEWEST]) for i in range(len(blocks) - NEWEST + 1)]
 
 
 def _climbs(blocks: list[Block]) -> bool:
