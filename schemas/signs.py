@@ -99,6 +99,9 @@ SIGNS = (
     SignKind("climbing_loss", "the loss goes up a little with every step", "loss"),
     SignKind("rate_gone", "the learning rate is zero long before the last planned step", "learning_rate"),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
+    SignKind(
+        "clock_skew", "a node says a minute or more apart from the others when a step ended", "clock_offset_seconds"
+    ),
     SignKind("zero_reading", "a profiling metric reads zero while the GPU is busy", "sm_active"),
     SignKind("error_flood", "a GPU corrects memory errors without a pause", "ecc_sbe_volatile_total"),
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),

@@ -2,6 +2,7 @@
 
 SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "climbing_loss": ("loss",),
+    "clock_skew": ("step_seconds", "interval_seconds"),
     "collective_timeout": ("nccl.timeout",),
     "common_node": ("step_seconds", "loss", "nccl_bus_bytes_per_second"),
     "crash": ("attempt.ended", "rank.exit", "rank.error", "worker.killed"),

@@ -63,7 +63,7 @@ def test_a_clock_that_is_set_right_is_no_event(seconds: float) -> None:
     fed.feed(job.started())
     for step in range(80):
         fed.feed(*skewed(job.run(1), seconds if 30 <= step < 50 else 0.0))
-    assert fed.told(Detection) == []
+    assert {one.detector for one in fed.told(Detection)} <= {"clock_skew"}
 
 
 def leapt(job: Job, gap: float, alone: bool) -> set[str]:

@@ -1,5 +1,6 @@
 """A closed step becomes numbers: arrays over the ranks, one value per signal of the job, and what is derived."""
 
+import statistics
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from streams.stages.detect.parts import rows_of
 
 OWN_PARTS = ("compute_seconds", "loader_seconds", "h2d_seconds", "host_prep_seconds", "optimizer_seconds")
 _NOT_A_LEVEL = ("sample_id",)
+FEWEST_CLOCKS, APART_SECONDS = 3, 60.0
 _RULES: dict[Over, Callable[[Floats], float]] = {
     "mean": np.mean,
     "median": np.median,
@@ -34,6 +36,7 @@ class ClosedStep(Struct):
         readings: signal -> reading as the trainer gave it, absent and non-finite ones included.
         tellers: signal -> node whose frame gave that reading.
         nodes: whose frames the step was made of.
+        apart: node -> seconds by which it says that the step ended later than the middle node, where that is a minute.
     """
 
     step: int
@@ -45,6 +48,7 @@ class ClosedStep(Struct):
     readings: dict[str, Reading] = field(default_factory=dict)
     tellers: dict[str, str] = field(default_factory=dict)
     nodes: frozenset[str] = frozenset()
+    apart: dict[str, float] = {}
 
 
 def derive(step: OpenStep, width: int, previous_time: float, steps: int) -> ClosedStep:
@@ -59,6 +63,7 @@ def derive(step: OpenStep, width: int, previous_time: float, steps: int) -> Clos
     interval = (time - previous_time) / steps if previous_time and time > previous_time else np.nan
     nodes = frozenset(part.node for part in step.parts)
     closed = ClosedStep(step=step.step, time=time, interval=interval, nodes=nodes)
+    closed.apart = _apart(step.parts)
     closed.ranks = rows_of(step.parts, width)
     for part in step.parts:
         _tell(closed, part)
@@ -83,6 +88,15 @@ def _tell(closed: ClosedStep, part: StepPart) -> None:
         closed.tellers.setdefault(name, part.node)
         if reading is not None and is_finite(reading):
             closed.job.setdefault(name, float(reading))
+
+
+def _apart(parts: list[StepPart]) -> dict[str, float]:
+    """Say whose clock is far from those of most others; of two nobody knows which is wrong."""
+    times = [part.time for part in parts]
+    if len(times) < FEWEST_CLOCKS or max(times) - min(times) < APART_SECONDS:
+        return {}
+    middle = statistics.median_low(times)
+    return {part.node: part.time - middle for part in parts if abs(part.time - middle) >= APART_SECONDS}
 
 
 def _own_work(closed: ClosedStep) -> None:

@@ -1,6 +1,7 @@
 """Every sign. A sign is one file here, one field in `memory.py`, one row in `schemas/signs.py` and one line here."""
 
 from streams.stages.detect.signs.climbing_loss import ClimbingLoss
+from streams.stages.detect.signs.clock_skew import ClockSkew
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeout
 from streams.stages.detect.signs.common_node import CommonNode
 from streams.stages.detect.signs.crash import Crash
@@ -77,6 +78,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     Diverged(),
     ClimbingLoss(),
     LossVanished(),
+    ClockSkew(),
     ZeroReading(),
     GaugeXid(),
     ErrorFlood(),

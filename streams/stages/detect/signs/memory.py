@@ -4,6 +4,7 @@ from msgspec import Struct, field
 
 from schemas.detection import Detection
 from streams.stages.detect.signs.climbing_loss import ClimbingLossMemory
+from streams.stages.detect.signs.clock_skew import ClockSkewMemory
 from streams.stages.detect.signs.collective_timeout import CollectiveTimeoutMemory
 from streams.stages.detect.signs.common_node import CommonNodeMemory
 from streams.stages.detect.signs.crash import CrashMemory
@@ -61,6 +62,7 @@ class Signs(Struct):
     """The memory of each sign under its name, what is active, and how often each finding was raised."""
 
     climbing_loss: ClimbingLossMemory = field(default_factory=ClimbingLossMemory)
+    clock_skew: ClockSkewMemory = field(default_factory=ClockSkewMemory)
     collective_timeout: CollectiveTimeoutMemory = field(default_factory=CollectiveTimeoutMemory)
     common_node: CommonNodeMemory = field(default_factory=CommonNodeMemory)
     crash: CrashMemory = field(default_factory=CrashMemory)
