@@ -150,6 +150,13 @@ def test_the_node_on_which_every_start_fails_first_is_named() -> None:
     assert "node.cordon" not in {one["action"] for one in incident["actions"] if one["decision"] == "would_act"}
 
 
+def test_gpus_of_one_node_that_fail_first_are_its_gpus_matter() -> None:
+    """Whoever raises, it is an error of the device, on another GPU of the same node."""
+    story = failing(first=[[10], [11], [10]], error="CUDA error: an illegal instruction was encountered")
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["layer"], incident["nodes"]) == ("bad_node_in_attempts", "gpu", ["n6"])
+
+
 @pytest.mark.parametrize(
     ("first", "together"),
     [([[0], [0], [0]], False), ([[10], [10]], False), ([[10], [3], [11]], False), ([[10], [11]], True)],

@@ -200,7 +200,8 @@ def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
             return "common", common
         first = _always_first(failures)
         if first:
-            return "first", (first,)
+            device = all(one.kind == "device" for one in failures)
+            return "common" if device else "first", (first,)
     if len(failures) >= LOOP:
         return "loop", ()
     kind = failures[0].kind
