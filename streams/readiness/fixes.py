@@ -74,6 +74,12 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "trainmaster event stack.summary --job JOB groups='[{\"where\": \"all_reduce\", \"count\": 63}, {\"where\": \"read\", \"count\": 1, \"ranks\": [7]}]'",
     ),
     (
+        "whoever runs benchmarks (nccl-tests, fio, a matrix product), with the figure that was promised",
+        ("benchmark",),
+        "trainmaster event benchmark --job JOB what=all_reduce bus_bytes_per_second=3.1e11 target=3.6e11 nodes='[\"n1\", \"n2\"]'\n"
+        "trainmaster event benchmark --job JOB --subject /data what=disk_write bytes_per_second=1.4e9 target=2e9",
+    ),
+    (
         "the training loop, the storage client",
         ("storage_retries_total", "storage_errors_total", "cache_hit_ratio", "storage_read_*", "storage_latency_seconds", "storage_metadata_latency_seconds", "storage.error"),
         'hook.sample("mount", "/data", storage_retries_total=client.retries, cache_hit_ratio=cache.ratio)\n'
