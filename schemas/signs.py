@@ -38,12 +38,14 @@ SIGNS = (
         "interval_seconds",
         ("loader", "checkpoint", "collective", "other"),
     ),
-    SignKind("rank_error", "the first rank that raised an error", "interval_seconds", ("device", "memory", "other")),
+    SignKind(
+        "rank_error", "the first rank that raised an error", "interval_seconds", ("device", "memory", "save", "other")
+    ),
     SignKind(
         "crash",
         "the attempt failed, once or again and again, with one node in common or always first, or because a node left",
         "interval_seconds",
-        ("device", "memory", "other", "exit", "", "common", "first", "leaving", "loop"),
+        ("device", "memory", "save", "other", "exit", "", "common", "first", "leaving", "loop"),
     ),
     SignKind(
         "recurring_stall",
@@ -106,7 +108,11 @@ SIGNS = (
     SignKind("error_flood", "a GPU corrects memory errors without a pause", "ecc_sbe_volatile_total"),
     SignKind("gauge_xid", "an exporter's gauge has changed to a terminal Xid", "xid_last"),
     SignKind("returned_gpu", "a GPU that was taken out of the pool is back under another node's name", "xid_last"),
-    SignKind("node_lost", "a node of the job was reported missing, and the attempt ended", "source_age_seconds"),
+    SignKind(
+        "node_lost",
+        "a node of the job was reported missing, or lost by its peers and silent since, and the attempt ended",
+        "source_age_seconds",
+    ),
     SignKind("mass_missing", "many nodes went missing at once", "source_age_seconds"),
     SignKind("partial_gang", "the scheduler runs only a part of the job, and no step is trained", "interval_seconds"),
     SignKind("mass_eviction", "the scheduler took many workers of a job at once, and not all", "interval_seconds"),

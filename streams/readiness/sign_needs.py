@@ -16,7 +16,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "loss_vanished": ("loss",),
     "mass_missing": ("node.missing",),
     "mass_eviction": ("worker.evicted",),
-    "node_lost": ("node.missing",),
+    "node_lost": ("node.missing", "nccl.error"),
     "missed_target": ("benchmark",),
     "no_successor": ("attempt.ended",),
     "off_schedule": ("learning_rate",),

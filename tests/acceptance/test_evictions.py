@@ -55,3 +55,50 @@ def test_workers_taken_now_and_then_are_no_event() -> None:
 def test_a_node_without_room_is_named(text: str) -> None:
     """The node itself put the worker out, and says why."""
     assert told(taken(["n3"], text)) == ("node_short_of_space", "warning", ["n3"], {"notify"})
+
+
+TORN = "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory"
+
+
+def evicted_while_saving(error: str, times: int = 4) -> Story:
+    """A job that makes room in the middle of a save, and whose next starts fail in this way before any step."""
+    job = Job()
+    story: Story = [job.started(), *job.run(60), job.event("checkpoint.begin", step=159)]
+    job.time += 8.0
+    story += [
+        job.event("worker.evicted", node="scheduler", subject="n2"),
+        job.event("attempt.ended", reason="preempted"),
+    ]
+    for _ in range(times):
+        job = job.restarted(160, after=120.0)
+        story.append(job.started(resume_step=159))
+        job.time += 45.0
+        story += [job.event("rank.error", node="n2", rank=5, error=error)]
+        job.time += 3.0
+        story += [job.event("attempt.ended", reason="failed", exit_code=1)]
+    return story
+
+
+def test_starts_that_cannot_read_the_save_are_no_part_of_the_preemption_before() -> None:
+    """Making room was harmless; that the save of that moment is torn keeps the job down, and is told for itself."""
+    room, torn = incidents_of(evicted_while_saving(TORN))
+    assert (room["cause"], room["severity"], room["attempt"]) == ("preemption", "info", 1)
+    assert (torn["cause"], torn["layer"], torn["severity"]) == ("save_unreadable", "checkpoint", "critical")
+    assert (torn["nodes"], {one["action"] for one in torn["actions"]}) == ([], {"notify"})
+    assert "4 times in a row" in " ".join(one["text"] for one in torn["evidence"])
+
+
+def test_starts_that_fail_otherwise_after_a_preemption_are_the_programs_matter() -> None:
+    """A save that nobody complains of is not at fault."""
+    assert [one["cause"] for one in incidents_of(evicted_while_saving("KeyError: 'mixture'"))] == [
+        "preemption",
+        "program_error",
+    ]
+
+
+def test_a_file_that_cannot_be_read_while_the_job_trains_is_no_save() -> None:
+    """Datasets are made of such files as well."""
+    job = Job()
+    story: Story = [job.started(), *job.run(60), job.event("rank.error", node="n2", rank=5, error=TORN)]
+    story += [job.event("attempt.ended", reason="failed", exit_code=1)]
+    assert [one["cause"] for one in incidents_of(story)] == ["program_error"]

@@ -140,3 +140,55 @@ def test_a_channel_stopped_by_itself_is_still_the_programs() -> None:
     job.time += 15.0
     story.append(job.event("attempt.ended", reason="failed", exit_code=1))
     assert [one["layer"] for one in incidents_of(story)] == ["software"]
+
+
+def lost_by_peers(*speaking: str, named: str = "n3", by: tuple[str, ...] = ("n2", "n4"), flaps: bool = False) -> Story:
+    """Collectives fail on one node; four minutes later the attempt ends, and goes on without that node.
+
+    Args:
+        speaking: nodes that are still read meanwhile.
+        named: whom the errors name.
+        by: who has them.
+        flaps: a port of the node is seen to go down.
+    """
+    job = Job(nodes=4)
+    story: Story = [job.started(), *lived(job, 100)]
+    for moment in range(24):
+        job.time += 10.0
+        for node in speaking:
+            ranks = [rank for rank in range(job.size) if job.node_of(rank) == node]
+            story.append(job.sample("gpu", [f"GPU-{rank}" for rank in ranks], node, ranks, power_watts=[180.0] * 4))
+        if moment == 2:
+            story += [job.event("nccl.port_error", node=named, subject="mlx5_0")] if flaps else []
+            story += [job.event("nccl.error", node=node, status=12, vendor_err=129, peer=named) for node in by]
+    story.append(job.event("attempt.ended", reason="failed", exit_code=1))
+    after = job.restarted(200)
+    after.nodes = ["n1", "n2", "n9", "n4"]
+    return [*story, after.started(resume_step=199), *lived(after, 60)]
+
+
+def test_a_node_that_its_peers_lost_and_that_says_nothing_more_went_down() -> None:
+    """No scheduler reports it; its neighbours' collectives fail on it, and it alone has fallen silent."""
+    [found] = incidents_of(lost_by_peers("n1", "n2", "n4"))
+    assert fields(found) == ("node_lost", "host", ["n3"])
+    assert "n2 and n4 lost it as their peer" in " ".join(one["text"] for one in found["evidence"])
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(lost_by_peers("n1", "n2", "n3", "n4"), id="it still speaks"),
+        pytest.param(lost_by_peers("n1", "n2", "n3", "n4", by=("n2",)), id="one neighbour alone lost it"),
+        pytest.param(lost_by_peers("n1", "n2", "n3", "n4", named="10.0.0.3"), id="an address that is no node's name"),
+    ],
+)
+def test_errors_of_collectives_alone_say_neither_link_nor_node(story: Story) -> None:
+    """What failed between two nodes is not known without a port or a node that shows it."""
+    [found] = incidents_of(story)
+    assert fields(found) == ("job_failed", "unknown", [])
+
+
+def test_a_port_that_went_down_long_before_the_job_failed_of_it_is_one_story() -> None:
+    """Time-outs are long: nothing was trained between the two."""
+    [found] = incidents_of(lost_by_peers("n1", "n2", "n3", "n4", flaps=True))
+    assert fields(found) == ("link_flap", "network", ["n3"])

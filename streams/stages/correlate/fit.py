@@ -1,7 +1,7 @@
 """Whether a finding belongs to a case: one cause explains both, their entities agree, and their onsets fit."""
 
-from playbooks.cause import UNKNOWN, Cause, comes_back
-from playbooks.clues import is_found
+from playbooks.cause import UNKNOWN, Cause, comes_back, covers
+from playbooks.clues import is_event, is_found
 from playbooks.diagnosis import Diagnosis, explains
 from schemas.detection import Detection
 from schemas.telemetry import Event
@@ -16,6 +16,8 @@ TOGETHER_SECONDS = 60.0
 """Two different culprits belong to one case only if they began so close to each other."""
 OF_A_GPU = ("xid", "gpu.off_bus", "gpu.lost", "job.fault")
 """Events whose subject is the GPU at fault."""
+FAILURES = ("crash", "rank_error")
+"""What is found when an attempt fails."""
 LATE_SECONDS, LATE_STEPS = 15.0, 50
 """What a cause needs to have seen may begin so much later than what it explains: onsets are dated with some error."""
 
@@ -34,7 +36,7 @@ def belongs(together: Diagnosis, case: Case, finding: Finding) -> bool:
         finding: the newcomer.
     """
     fits = _explains_both(together, case, finding) and _agrees(together, case, finding)
-    apart = (_comes_after, _was_over, _is_more)
+    apart = (_comes_after, _was_over, _is_more, _fails_anew)
     return fits and not any(is_apart(together.cause, case, finding) for is_apart in apart)
 
 
@@ -48,7 +50,7 @@ def _fits_in_time(case: Case, causes: tuple[Cause, ...], finding: Finding) -> bo
     if isinstance(finding, Detection) and not _resumes(case, causes, finding):
         return False
     pausing = case.gap > 0 or any(one.cause == case.cause and comes_back(one) for one in causes)
-    for_ever = case.quiet_since is None or pausing or _survives(case, finding)
+    for_ever = case.quiet_since is None or pausing or _survives(case, finding) or _fails_of_it(case, finding)
     latest = float("inf") if for_ever or case.quiet_since is None else case.quiet_since + TAIL_SECONDS
     return case.onset_time - LEAD_SECONDS <= onset(finding) <= latest
 
@@ -59,6 +61,14 @@ def _survives(case: Case, finding: Finding) -> bool:
         return False
     kind = (finding.detector, finding.signal, finding.part)
     return any((one.detector, one.signal, one.part) == kind for one in case.detections.values())
+
+
+def _fails_of_it(case: Case, finding: Finding) -> bool:
+    """Where no step was trained since, what an attempt fails of may have been long ago: time-outs are long."""
+    if not isinstance(finding, Detection) or finding.detector not in FAILURES or case.outlived is not None:
+        return False
+    known = finding.onset_step is not None and case.onset_step is not None
+    return known and (finding.onset_step or 0) - (case.onset_step or 0) <= 1
 
 
 def _resumes(case: Case, causes: tuple[Cause, ...], finding: Detection) -> bool:
@@ -101,6 +111,17 @@ def _is_more(cause: Cause, case: Case, finding: Finding) -> bool:
     """What nobody can explain takes up what is seen of the loader only where that began with it."""
     of_loader = isinstance(finding, Detection) and finding.signal.startswith("loader_")
     return cause.cause == UNKNOWN and of_loader and onset(finding) - case.onset_time > LATE_SECONDS
+
+
+def _fails_anew(cause: Cause, case: Case, finding: Finding) -> bool:
+    """What no attempt has failed of yet is not why a later one fails, unless failures speak for it."""
+    failed = any(one.detector in FAILURES for one in case.detections.values())
+    if failed or case.outlived is None or onset(finding) <= case.outlived:
+        return False
+    if isinstance(finding, Event):
+        speaks = any(clue.weight > 0 and is_event(clue, finding) for clue in cause.clues)
+        return covers(cause.teardown, finding.event) and not speaks
+    return finding.detector in FAILURES and not any(clue.weight > 0 and is_found(clue, finding) for clue in cause.clues)
 
 
 def _is_needed(cause: Cause, detection: Detection) -> bool:

@@ -170,7 +170,7 @@ def _home(memory: CorrelateMemory, causes: tuple[Cause, ...], batch: list[Findin
 
 
 def _open(memory: CorrelateMemory, finding: Finding) -> Case:
-    seed = identity(finding)
+    seed, ran_in = identity(finding), _ran_in(memory, finding)
     case = Case(
         id=derived_id(memory.key, finding.attempt, "incident", seed),
         seed=seed,
@@ -180,7 +180,8 @@ def _open(memory: CorrelateMemory, finding: Finding) -> Case:
         opened_time=finding.time,
         normals=frozen_normals(memory.tracks, onset(finding)),
         before=levels_before(memory.tracks, onset(finding)),
-        began_in=_ran_in(memory, finding),
+        began_in=ran_in,
+        outlived=min((one.begun for attempt, one in memory.placements.items() if attempt > ran_in), default=None),
         dead=memory.failed and finding.attempt == memory.attempt,
         moves_pace=isinstance(finding, Detection) and finding.layer != "loss",
     )

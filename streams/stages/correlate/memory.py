@@ -39,6 +39,7 @@ class Case(Struct):
         linked_jobs: incidents of jobs that were told that they are part of this one.
         dead: the attempt has ended, so nothing of it will recover by itself.
         began_in: attempt of the finding that opened it.
+        outlived: Unix seconds at which the next attempt after that began; None while none has.
         before: levels of the job's signals before the onset, frozen likewise; of those that were seen then.
         part_of: incident of the cluster that tells of the same fault; then this one is told as closed.
         moves_pace: it was opened for what a detector found in the job's or its machines' signals, not in the loss.
@@ -80,6 +81,7 @@ class Case(Struct):
     reported: str = ""
     linked_jobs: list[str] = field(default_factory=list)
     began_in: int = 0
+    outlived: float | None = None
     before: dict[str, float] = field(default_factory=dict)
     part_of: str = ""
     moves_pace: bool = False
@@ -100,8 +102,9 @@ class Opened(Struct):
 
 
 class Placement(Struct):
-    """Where the ranks of one attempt ran: rank -> node, and rank -> GPU."""
+    """Where the ranks of one attempt ran: rank -> node, and rank -> GPU; and when it began, Unix seconds."""
 
+    begun: float = 0.0
     nodes: dict[int, str] = field(default_factory=dict)
     gpus: dict[int, str] = field(default_factory=dict)
 

@@ -131,7 +131,9 @@ def _start(memory: CorrelateMemory, event: Event) -> None:
     memory.attempt, memory.ended, memory.failed = event.attempt, False, False
     memory.step = memory.step_time = None
     taint.restarted(memory)
-    here = Placement()
+    for case in memory.cases.values():
+        case.outlived = event.time if case.outlived is None else case.outlived
+    here = Placement(begun=event.time)
     memory.placements = dict([*memory.placements.items(), (event.attempt, here)][-KEPT_PLACEMENTS:])
     placement = event.data.get("placement")
     for place in placement if isinstance(placement, list) else []:

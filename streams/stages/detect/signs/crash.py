@@ -181,7 +181,7 @@ def _complain(memory: CrashMemory, event: Event) -> None:
     if event.event == "rank.exit" and rank is not None and isinstance(code, int | float) and code:
         memory.exits.setdefault(rank, (event.time, int(code)))
     text = f"{event.data.get('error', '')} {event.text}".strip()
-    kind = error_kind(text) if text else ""
+    kind = error_kind(text, loading=memory.trained == 0) if text else ""
     if memory.sign is None:
         memory.sign = event.time
     if memory.kind in ("", "other") and kind:
@@ -202,9 +202,9 @@ def _verdict(memory: CrashMemory) -> tuple[str, tuple[str, ...]]:
         if first:
             device = all(one.kind == "device" for one in failures)
             return "common" if device else "first", (first,)
-    if len(failures) >= LOOP:
-        return "loop", ()
     kind = failures[0].kind
+    if len(failures) >= LOOP and not all(one.kind == "save" for one in failures):
+        return "loop", ()
     return kind or ("exit" if failures[0].exited is not None else ""), ()
 
 

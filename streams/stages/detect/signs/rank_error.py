@@ -46,7 +46,7 @@ class RankError(Sign[RankErrorMemory]):
         text = f"{event.data.get('error', '')} {event.text}".strip()
         return Seen(
             sign=self.name,
-            part=error_kind(text),
+            part=error_kind(text, loading=scene.attempt.alignment.closed == 0),
             onset_time=event.time,
             onset_step=scene.step,
             ranks=ranks,
