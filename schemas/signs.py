@@ -99,6 +99,11 @@ SIGNS = (
     SignKind("recovery", "whether a resumed run is the run that failed", "recovery_error", ("equal", "apart")),
     SignKind("diverged", "the loss has risen by much and has stayed there", "loss"),
     SignKind("climbing_loss", "the loss goes up a little with every step", "loss"),
+    SignKind(
+        "rate_jump",
+        "the learning rate was raised at once, in the middle of a run, and the loss has been higher since",
+        "learning_rate",
+    ),
     SignKind("rate_gone", "the learning rate is zero long before the last planned step", "learning_rate"),
     SignKind("loss_vanished", "the loss has gone to zero", "loss"),
     SignKind(

@@ -29,6 +29,7 @@ SIGN_NEEDS: dict[str, tuple[str, ...]] = {
     "position_restart": ("sampler_cursor",),
     "rank_error": ("rank.error",),
     "rate_gone": ("learning_rate",),
+    "rate_jump": ("learning_rate", "loss"),
     "rate_restart": ("learning_rate",),
     "recovery": ("loss", "tokens_per_second"),
     "recurring_stall": ("step_seconds", "interval_seconds"),

@@ -36,7 +36,7 @@ def test_a_climb_is_one_incident_from_where_it_began(steps: int, share: float) -
     job = Job(1, 2)
     [incident] = incidents_of([job.started(), *falling(job, 400), *climbing(job, steps, share)])
     assert (incident["cause"], incident["layer"], incident["nodes"]) == ("loss_climbing", "model", [])
-    assert abs(incident["onset_step"] - 500) <= max(60, steps // 5)
+    assert abs(incident["onset_step"] - 500) <= max(60, steps // 10)
     assert {one["action"] for one in incident["actions"] if one["decision"] == "would_act"} <= {"notify"}
 
 

@@ -171,7 +171,7 @@ def test_a_node_that_its_peers_lost_and_that_says_nothing_more_went_down() -> No
     """No scheduler reports it; its neighbours' collectives fail on it, and it alone has fallen silent."""
     [found] = incidents_of(lost_by_peers("n1", "n2", "n4"))
     assert fields(found) == ("node_lost", "host", ["n3"])
-    assert "n2 and n4 lost it as their peer" in " ".join(one["text"] for one in found["evidence"])
+    assert "n2, n4 lost it as their peer" in " ".join(one["text"] for one in found["evidence"])
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from streams.stages.detect.signs.partial_gang import PartialGang
 from streams.stages.detect.signs.position_restart import PositionRestart
 from streams.stages.detect.signs.rank_error import RankError
 from streams.stages.detect.signs.rate_gone import RateGone
+from streams.stages.detect.signs.rate_jump import RateJump
 from streams.stages.detect.signs.rate_restart import RateRestart
 from streams.stages.detect.signs.recovery import Recovery
 from streams.stages.detect.signs.recurring_stall import RecurringStall
@@ -66,6 +67,7 @@ CATALOGUE: tuple[AnySign, ...] = (
     SharedPosition(),
     RateRestart(),
     RateGone(),
+    RateJump(),
     OffSchedule(),
     LevelRestart(),
     OrderRepeated(),

@@ -4,6 +4,7 @@ import itertools
 import statistics
 from collections.abc import Iterator
 
+import numpy as np
 from msgspec import Struct, field
 
 from schemas.telemetry import Event
@@ -19,7 +20,7 @@ NEWEST = 3
 CLIMB = 8
 """Blocks that it has to have gone on for."""
 BEFORE = 10
-"""Blocks before the lowest one, which show how the loss swings."""
+"""Blocks before the climb, which show how the loss swings."""
 RISEN = 0.15
 """Rise over the lowest level that is told; 51 healthy runs of a language model never rose by more than 0.014."""
 WARMING = 2.0
@@ -52,6 +53,7 @@ class ClimbingLossMemory(Struct):
         first: step and time of its first.
         told: rise that was told last; 0 where none is.
         low: the block of the lowest level, once told.
+        bend: the block from which on it climbs, likewise.
     """
 
     attempt: int = -1
@@ -60,6 +62,7 @@ class ClimbingLossMemory(Struct):
     blocks: list[Block] = field(default_factory=list)
     told: float = 0.0
     low: Block | None = None
+    bend: Block | None = None
 
 
 class ClimbingLoss(Sign[ClimbingLossMemory]):
@@ -92,19 +95,22 @@ class ClimbingLoss(Sign[ClimbingLossMemory]):
     def _anew(self, memory: ClimbingLossMemory) -> Iterator[Seen]:
         if memory.low is not None:
             yield self._seen(memory, memory.low, over=True)
-        memory.blocks, memory.losses, memory.low, memory.told = [], [], None, 0.0
+        memory.blocks, memory.losses, memory.low, memory.bend, memory.told = [], [], None, None, 0.0
 
     def _judge(self, memory: ClimbingLossMemory) -> Iterator[Seen]:
         if len(memory.blocks) < NEWEST + CLIMB:
             return
         place = _lowest(memory.blocks)
-        low, after = memory.blocks[place], memory.blocks[place + 1 :]
-        raised = low.rate > 0 and after and after[-1].rate > RAISED * low.rate
-        rise, needed = _rise(memory, low), (WARMING if raised else 1.0) * RISEN
-        if place < BEFORE or len(after) < CLIMB or rise < needed or not _climbs(after):
+        low, rate = memory.blocks[place], memory.blocks[-1].rate
+        rise, raised = _rise(memory, low), 0 < RAISED * low.rate < rate
+        if len(memory.blocks) - place <= CLIMB or rise < (WARMING if raised else 1.0) * RISEN:
             return
-        if rise >= UNUSUAL * _swing(memory.blocks[:place]):
-            memory.low, memory.told = low, rise
+        bend = _bend([one.loss for one in memory.blocks], place)
+        before, after = memory.blocks[:bend], memory.blocks[bend + 1 :]
+        if len(before) < BEFORE or len(after) < CLIMB or not _climbs(after):
+            return
+        if rise >= UNUSUAL * _swing(before):
+            memory.low, memory.bend, memory.told = low, memory.blocks[bend], rise
             yield self._seen(memory, low)
 
     def _told(self, memory: ClimbingLossMemory) -> Iterator[Seen]:
@@ -120,15 +126,15 @@ class ClimbingLoss(Sign[ClimbingLossMemory]):
 
     def _seen(self, memory: ClimbingLossMemory, low: Block, over: bool = False) -> Seen:
         now = (1 + _rise(memory, low)) * low.loss
-        words = f"{change('loss', low.loss, now)}, a little with every step"
+        words, since = f"{change('loss', low.loss, now)}, a little with every step", memory.bend or low
         return Seen(
             sign=self.name,
             again=str(low.step),
-            onset_time=low.time,
-            onset_step=low.step,
+            onset_time=since.time,
+            onset_step=since.step,
             before=low.loss,
             after=now,
-            text=f"the loss has been climbing since {step_words(low.step)}: {words}",
+            text=f"the loss has been climbing since {step_words(since.step)}: {words}",
             over=over,
         )
 
@@ -137,6 +143,27 @@ def _lowest(blocks: list[Block]) -> int:
     """Give the place of the lowest level: that of three blocks in a row, since a single one may be an easy batch."""
     levels = _levels(blocks)
     return levels.index(min(levels)) + NEWEST // 2
+
+
+def _bend(losses: list[float], lowest: int) -> int:
+    """Give the place from which on they climb: of two lines that meet there, those that fit best.
+
+    The lowest level may lie well before it, as a loss that has settled hardly falls any more. Only the way up to half
+    of the rise is looked at: a climb that slows down is no line.
+
+    >>> _bend([2.0, 1.99, 2.0, 2.01, 1.99, 2.0, 2.1, 2.2, 2.3, 2.4, 2.5], 1)
+    5
+    """
+
+    def misfit(at: int) -> float:
+        lines = np.stack([np.ones_like(places), np.minimum(places - at, 0), np.maximum(places - at, 0)], axis=1)
+        return float(np.sum((lines @ np.linalg.lstsq(lines, values, rcond=None)[0] - values) ** 2))
+
+    half = (min(losses[lowest:]) + max(losses[lowest:])) / 2
+    end = max(lowest + CLIMB, next(i for i, loss in enumerate(losses) if i > lowest and loss >= half) + 1)
+    start = max(0, lowest - BEFORE)
+    places, values = np.arange(start, end, dtype=np.float64), np.asarray(losses[start:end])
+    return min(range(lowest, end - CLIMB // 4), key=misfit)
 
 
 def _rise(memory: ClimbingLossMemory, low: Block) -> float:

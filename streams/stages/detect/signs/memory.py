@@ -31,6 +31,7 @@ from streams.stages.detect.signs.partial_gang import PartialGangMemory
 from streams.stages.detect.signs.position_restart import PositionRestartMemory
 from streams.stages.detect.signs.rank_error import RankErrorMemory
 from streams.stages.detect.signs.rate_gone import RateGoneMemory
+from streams.stages.detect.signs.rate_jump import RateJumpMemory
 from streams.stages.detect.signs.rate_restart import RateRestartMemory
 from streams.stages.detect.signs.recovery import RecoveryMemory
 from streams.stages.detect.signs.recurring_stall import RecurringStallMemory
@@ -89,6 +90,7 @@ class Signs(Struct):
     position_restart: PositionRestartMemory = field(default_factory=PositionRestartMemory)
     rank_error: RankErrorMemory = field(default_factory=RankErrorMemory)
     rate_gone: RateGoneMemory = field(default_factory=RateGoneMemory)
+    rate_jump: RateJumpMemory = field(default_factory=RateJumpMemory)
     rate_restart: RateRestartMemory = field(default_factory=RateRestartMemory)
     recovery: RecoveryMemory = field(default_factory=RecoveryMemory)
     recurring_stall: RecurringStallMemory = field(default_factory=RecurringStallMemory)

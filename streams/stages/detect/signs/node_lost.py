@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from schemas.telemetry import Event
-from schemas.wording import count, step_words
+from schemas.wording import some, step_words
 from streams.stages.detect.signs.mass_missing import FEWEST
 from streams.stages.detect.signs.sign import Scene, Seen, Sign
 
@@ -63,7 +63,7 @@ class NodeLost(Sign[NodeLostMemory]):
         )
         memory.missing, memory.named = {}, {}
         said = dict.fromkeys(missing, "was reported missing")
-        said |= {node: f"says nothing since {_names(by)} lost it as their peer" for node, by in silent.items()}
+        said |= {node: f"says nothing since {some(sorted(by))} lost it as their peer" for node, by in silent.items()}
         for node, what in said.items() if len(said) < FEWEST else ():
             yield Seen(
                 sign=self.name,
@@ -82,11 +82,6 @@ def _complain(memory: NodeLostMemory, scene: Scene, event: Event) -> None:
     peer, nodes = str(event.data.get("peer") or ""), scene.attempt.participants.nodes
     if peer in nodes and event.node in nodes and peer != event.node:
         memory.named.setdefault(peer, {}).setdefault(event.node, event.time)
-
-
-def _names(nodes: dict[str, float]) -> str:
-    """Name those who complained, where they are few."""
-    return " and ".join(sorted(nodes)) if len(nodes) <= PEERS else count(len(nodes), "node")
 
 
 def _is_silent(scene: Scene, node: str, named_by: dict[str, float], event: Event) -> bool:
