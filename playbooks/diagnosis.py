@@ -248,17 +248,20 @@ def _suspects(leading: Weighed, facts: Facts) -> tuple[Suspect, ...]:
 
 
 def _culprits(kind: str, source: Detection | Event, facts: Facts) -> list[tuple[str, str]]:
-    """Whom a finding blames, as kind and name; a node stands in for a GPU that is not named."""
+    """Whom a finding blames, as kind and name; a node stands in for a GPU or a rank that is not named."""
     if isinstance(source, Detection):
         return [(kind, name) for name in _named(kind, source, facts)]
     if kind in ("gpu", "mount") and source.subject:
         return [(kind, source.subject)]
+    rank = as_count(source.data.get("rank")) if kind == "rank" else None
+    if rank is not None and rank in facts.rank_nodes:
+        return [("rank", str(rank))]
     gpu = facts.rank_gpus.get(_speaker(source)) if kind == "gpu" else None
     if gpu:
         return [("gpu", gpu)]
     node = place_of(source)
     runs_ranks = not facts.rank_nodes or node in facts.rank_nodes.values()
-    return [("node", node)] if kind in ("gpu", "node") and runs_ranks else []
+    return [("node", node)] if kind in ("rank", "gpu", "node") and runs_ranks else []
 
 
 def _speaker(event: Event) -> int:

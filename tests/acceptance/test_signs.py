@@ -101,6 +101,26 @@ def test_the_one_rank_that_waits_for_its_loader_is_named() -> None:
     assert (incident["cause"], incident["ranks"], incident["nodes"]) == ("loader_deadlock", [6], ["n2"])
 
 
+@pytest.mark.parametrize(
+    ("groups", "named"),
+    [
+        ([{"where": "all_reduce of the loss", "count": 7}, {"where": "barrier", "count": 1, "ranks": [6]}], [6]),
+        ([{"where": "all_reduce", "count": 4}, {"where": "barrier", "count": 4, "ranks": [4, 5, 6, 7]}], []),
+        ([{"where": "all_reduce", "count": 7}, {"where": "send to stage 1", "count": 1, "ranks": [6]}], []),
+        ([{"where": "all_reduce", "count": 6}, {"where": "barrier", "count": 1}, {"where": "barrier 2", "count": 1}], []),
+    ],
+)  # fmt: skip
+def test_the_one_rank_that_waits_in_another_collective_is_named(groups: list[dict[str, Any]], named: list[int]) -> None:
+    """Where all others are in the same one; two halves, stages that send and several that went astray name nobody."""
+    job, story = trained()
+    for _ in range(90):
+        job.time += 10.0
+        story.append(job.sample("gpu", ["GPU-0"], "n1", [0], gpu_util=[1.0]))
+    story.append(job.event("stack.summary", groups=groups))
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["ranks"]) == ("hang", named)
+
+
 def test_the_first_error_is_the_culprit_and_the_flood_is_not() -> None:
     """One rank's error, five minutes later eight ranks abort: one incident, dated to the first line."""
     job, story = trained()

@@ -149,12 +149,13 @@ def _blind(diagnosis: Diagnosis, facts: Facts) -> tuple[str, ...]:
 
 
 def _culprits(suspects: tuple[Suspect, ...], facts: Facts) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
-    """Ranks, nodes and GPUs behind the suspects, as far as the placement tells."""
+    """Ranks, nodes and GPUs behind the suspects, as far as the placement tells; a rank is more exact than its node."""
     ranks = {int(one.id) for one in suspects if one.kind == "rank"}
     nodes = {one.id for one in suspects if one.kind == "node"}
     gpus = {one.id for one in suspects if one.kind == "gpu"}
     ranks |= {rank for rank, gpu in facts.rank_gpus.items() if gpu and gpu in gpus}
-    ranks |= {rank for rank, node in facts.rank_nodes.items() if node in nodes}
+    whole = nodes - {facts.rank_nodes.get(rank, "") for rank in ranks}
+    ranks |= {rank for rank, node in facts.rank_nodes.items() if node in whole}
     nodes |= {facts.rank_nodes[rank] for rank in ranks if facts.rank_nodes.get(rank)}
     nodes |= {place_of(event) for event in facts.events if event.subject and event.subject in gpus}
     gpus |= {facts.rank_gpus[rank] for rank in ranks if facts.rank_gpus.get(rank)}

@@ -17,13 +17,17 @@ PLACES = (
 )
 """What a group is doing, by the first expression that fits where it stands."""
 
+OPERATION = re.compile(r"all_?reduce|all_?gather|reduce_?scatter|broadcast|barrier|all_?to_?all", re.I)
+FEW = 0.125
+"""Largest share of the ranks that may have gone astray: halves of a job in two collectives are two groups at work."""
+
 
 class StacksMemory(Struct):
     """Nothing is kept: a summary is judged by itself."""
 
 
 class Stacks(Sign[StacksMemory]):
-    """Name the ranks of the smallest group that is not in a collective while most ranks are."""
+    """Name the ranks of the smallest group that is not in a collective while most ranks are, or in another one."""
 
     name = "stacks"
     memory = StacksMemory
@@ -40,6 +44,7 @@ class Stacks(Sign[StacksMemory]):
             for one, size in zip(groups, sizes, strict=True)
             if 0 < 2 * size < sum(sizes) and place_of(str(one.get("where", ""))) != "collective"
         ]
+        odd = odd or list(_astray(groups, sizes))
         if not odd:
             return
         size, where, ranks = min(odd)
@@ -64,6 +69,27 @@ def place_of(where: str) -> str:
     ('loader', 'collective', 'other')
     """
     return next((name for name, pattern in PLACES if pattern.search(where)), "other")
+
+
+def _astray(groups: list[dict[str, object]], sizes: list[int]) -> Iterator[tuple[int, str, tuple[int, ...]]]:
+    """Give the few that wait in another collective than all others, who are in the same."""
+    most = operations(str(groups[sizes.index(max(sizes))].get("where", ""))) if groups else set()
+    others = [(one, size) for one, size in zip(groups, sizes, strict=True) if size < max(sizes)]
+    if len(others) != 1 or not most:
+        return
+    [(group, size)] = others
+    where = str(group.get("where", ""))
+    if 0 < size <= FEW * sum(sizes) and operations(where) and not most & operations(where):
+        yield size, where, _ranks(group)
+
+
+def operations(where: str) -> set[str]:
+    """Name the collectives that a place tells of; sends and receives between stages are none.
+
+    >>> operations("nccl all_reduce / barrier") == {"allreduce", "barrier"}, operations("send")
+    (True, set())
+    """
+    return {found.lower().replace("_", "") for found in OPERATION.findall(where)}
 
 
 def _ranks(group: dict[str, object]) -> tuple[int, ...]:
