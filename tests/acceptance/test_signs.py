@@ -107,7 +107,7 @@ def test_the_one_rank_that_waits_for_its_loader_is_named() -> None:
         ([{"where": "all_reduce of the loss", "count": 7}, {"where": "barrier", "count": 1, "ranks": [6]}], [6]),
         ([{"where": "all_reduce", "count": 4}, {"where": "barrier", "count": 4, "ranks": [4, 5, 6, 7]}], []),
         ([{"where": "all_reduce", "count": 7}, {"where": "send to stage 1", "count": 1, "ranks": [6]}], []),
-        ([{"where": "all_reduce", "count": 6}, {"where": "barrier", "count": 1}, {"where": "barrier 2", "count": 1}], []),
+        ([{"where": "all_reduce", "count": 6}, {"where": "barrier", "count": 1}, {"where": "barrier", "count": 1}], []),
     ],
 )  # fmt: skip
 def test_the_one_rank_that_waits_in_another_collective_is_named(groups: list[dict[str, Any]], named: list[int]) -> None:
