@@ -129,6 +129,7 @@ _GPU = (
     _signal("hbm_used_bytes", "bytes", "system", "gpu", "none", "GPU memory in use", aliases=("DCGM_FI_DEV_FB_USED",)),
     _signal("hbm_peak_bytes", "bytes", "system", "gpu", "none", "highest use of GPU memory that the trainer saw", over="max"),
     _signal("hbm_total_bytes", "bytes", "system", "gpu", "none", "GPU memory present"),
+    _signal("hbm_used_share", "share", "system", "gpu", "none", "GPU memory in use, of what is present", over="max"),
     _signal("hbm_active", "share", "system", "gpu", "none", "GPU memory interface active", aliases=("DCGM_FI_PROF_DRAM_ACTIVE",)),
     _signal("sm_clock_mhz", "MHz", "system", "gpu", "down", "SM clock", worth=0.08, over="min", aliases=("DCGM_FI_DEV_SM_CLOCK",)),
     _signal("sm_clock_limit_mhz", "MHz", "system", "gpu", "none", "highest SM clock of the part", over="min"),

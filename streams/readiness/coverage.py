@@ -18,6 +18,7 @@ _DERIVED = {
     "busy_power_watts": ("power_watts", "gpu_util"),
     "busy_sm_active": ("sm_active", "gpu_util"),
     "busy_temperature_c": ("temperature_c", "gpu_util"),
+    "hbm_used_share": ("hbm_used_bytes", "hbm_total_bytes"),
 }
 """Signals that the pipeline makes itself, and what of."""
 _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {
@@ -33,7 +34,7 @@ _DETECTOR_NEEDS: dict[str, tuple[str, ...]] = {
     "slow_step": ("step_seconds", "interval_seconds"),
     "counter_rate": ("ecc_volatile_total", "nic_errors_total", "pcie_replays_total", "storage_errors_total"),
     "continuity": ("sampler_cursor", "learning_rate"),
-    "trend": ("memory_available_bytes", "space_free_bytes"),
+    "trend": ("memory_available_bytes", "space_free_bytes", "hbm_used_bytes"),
     "periodic": ("loader_seconds", "step_seconds"),
     "exposure": ("source_share.*", "length_share.*", "bad_sample_share"),
     "change_point": ("",),

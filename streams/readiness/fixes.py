@@ -113,7 +113,7 @@ _RECIPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "the agent on the node, with the NVIDIA driver visible (containers: NVIDIA_VISIBLE_DEVICES=all)",
-        ("nvlink_lanes_up", "temperature_margin_c"),
+        ("nvlink_lanes_up", "temperature_margin_c", "hbm_used_share"),
         "trainmaster agent --dir /run/trainmaster",
     ),
     (

@@ -90,6 +90,7 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
     """Feed one moment to the detectors of its signals, and put the job's values into `vitals`."""
     quiet = _is_quiet(attempt, moment)
     _drop_idle_links(moment)
+    _take_used(moment)
     _take_busy(moment, vitals)
     for name, raw in sorted(moment.rows.items()):
         signal = signal_named(name)
@@ -120,6 +121,13 @@ def _drop_idle_links(moment: Moment) -> None:
     for name in ("pcie_generation", "pcie_width"):
         if name in moment.rows and util is not None:
             moment.rows[name] = np.where(util >= BUSY_UTIL, moment.rows[name], np.nan)
+
+
+def _take_used(moment: Moment) -> None:
+    """GPUs of different sizes fill up alike where memory is counted in shares of what there is."""
+    used, total = moment.rows.get("hbm_used_bytes"), moment.rows.get("hbm_total_bytes")
+    if used is not None and total is not None:
+        moment.rows["hbm_used_share"] = np.where(total > 0, used / np.where(total > 0, total, 1.0), np.nan)
 
 
 def _take_busy(moment: Moment, vitals: dict[str, Reading]) -> None:

@@ -48,6 +48,7 @@ class RunsOut(Struct, frozen=True):
 
 RUNS_OUT = {
     "memory_available_bytes": RunsOut(end=0.0, span_seconds=60.0, spans=240),
+    "hbm_used_share": RunsOut(end=1.0, span_seconds=60.0, spans=240),
     "shm_used_share": RunsOut(end=1.0, span_seconds=60.0, spans=240),
     "space_free_bytes": RunsOut(end=0.0, span_seconds=300.0, spans=144),
 }
