@@ -39,7 +39,7 @@ class Clue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         newly: with `value`: what was so before the onset as well says nothing, if it was seen then.
         since: with `moved` or `value`: what was last seen before the onset says nothing.
         text: with `event`: an expression that the event's text or error has to fit, case aside.
-        whole_node: with `detector`: at least three quarters of the ranks of one node are concerned.
+        whole_node: with `detector`: at least three quarters of the ranks of one node are concerned, or half and four.
         alone: with `detector`: fewer ranks than that.
         weight: nats the leading belief moves when it is so.
         otherwise: nats when it is known not to be so.

@@ -13,6 +13,9 @@ from schemas.signals import signal_named
 from schemas.telemetry import Event
 from schemas.wording import amount, change
 
+MOST, HALF, SEVERAL = 0.75, 0.5, 4
+"""Shares of a node's ranks that stand for all of it: where so many are concerned, half are what a socket serves."""
+
 
 class Answer(Struct, frozen=True):
     """What one clue came to.
@@ -154,7 +157,7 @@ def _is_whole_node(found: tuple[Detection, ...], facts: Facts) -> bool:
     if len(nodes) != 1 or len(ranks) < 2:
         return False
     on_it = facts.node_ranks.get(nodes.pop())
-    return on_it is not None and len(ranks) >= 0.75 * on_it
+    return on_it is not None and len(ranks) >= (MOST if len(ranks) < SEVERAL else HALF) * on_it
 
 
 def _levels(signal: str, normal: float, present: float) -> str:

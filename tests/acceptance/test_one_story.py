@@ -1,5 +1,7 @@
 """One fault that shows in two ways is one incident, and what was over before it began is no part of it."""
 
+import pytest
+
 from tests.acceptance.stories import Story, incidents_of, lived
 from tests.stages.build import Job
 
@@ -40,3 +42,19 @@ def test_a_node_that_is_slow_with_memory_to_spare() -> None:
     story += lived(job, 150, slow=dict.fromkeys(range(4, 8), 1.3))
     [incident] = incidents_of(story)
     assert (incident["cause"], incident["nodes"]) == ("slow_node", ["n2"])
+
+
+@pytest.mark.parametrize(
+    ("slow", "cause"),
+    [
+        pytest.param((8, 9, 10, 11), "slow_node", id="a socket"),
+        pytest.param((8, 9, 10), "slow_gpu", id="three of eight"),
+        pytest.param((8,), "slow_gpu", id="one"),
+    ],
+)
+def test_half_of_a_node_is_slow_for_what_it_has_in_common(slow: tuple[int, ...], cause: str) -> None:
+    """Four GPUs of eight hang on one socket, and hardly fail together; fewer may each be slow for themselves."""
+    job = Job(nodes=4, ranks=8)
+    story: Story = [job.started(), *job.run(120), *job.run(80, slow=dict.fromkeys(slow, 1.15))]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["nodes"]) == (cause, ["n2"])
