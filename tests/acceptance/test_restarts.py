@@ -50,6 +50,24 @@ def test_what_explains_another_pace_is_no_finding(after: dict[str, Any]) -> None
     assert incidents_of(upgraded(**after)) == []
 
 
+def halved(seconds: float, **run: Any) -> Story:
+    """A restart after which a step does half as much, in so many times the seconds."""
+    return upgraded(slow=dict.fromkeys(range(8), seconds), tokens=500.0, **run)
+
+
+def test_a_step_that_does_less_unannounced_and_costs_more_for_it_is_told() -> None:
+    """Half of the tokens in two thirds of the time: the numbers say what has changed."""
+    [incident] = incidents_of(halved(0.65))
+    assert (incident["cause"], incident["onset_step"], incident["nodes"]) == ("slower_since_change", 220, [])
+    assert "tokens 1,000 → 500" in incident["evidence"][1]["text"]
+
+
+def test_a_smaller_step_that_is_as_fast_or_announced_is_no_finding() -> None:
+    """It costs what it does, or somebody wanted it."""
+    assert incidents_of(halved(0.45)) == []
+    assert incidents_of(halved(0.65, announced={"gradient_accumulation": [16, 8]})) == []
+
+
 def test_a_job_that_warms_up_is_no_finding() -> None:
     """The first thirty steps are slow, as caches are cold; then it is as fast as it was."""
     job = Job()

@@ -5,6 +5,7 @@ arrival    the short way of a frame that only has to be put to its step
 attempt    its start, and what it takes over from the one before
 rewound    a run that has begun anew under the number of the attempt that is known
 left_over  what still comes of an attempt that is over
+reconfigured  what an announced change makes of what was learned
 announced  what the launcher says of the loader and of what is planned to change
 participants  who takes part: ranks, nodes, GPUs, peer groups
 align      frames of all nodes meet at their step; steps close in order

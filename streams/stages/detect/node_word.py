@@ -11,6 +11,7 @@ class NodeWord(Struct):
         busy: something is being done to it.
         job_until: a job has it: infinite while that runs, then when it ended.
         given: when a job last started on it.
+        counted_anew: when what reads its counters last started anew, and may count from elsewhere.
     """
 
     away: bool = False
@@ -19,3 +20,4 @@ class NodeWord(Struct):
     booted: float = 0.0
     released: float = 0.0
     given: float = 0.0
+    counted_anew: float = 0.0

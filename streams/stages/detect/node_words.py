@@ -24,6 +24,9 @@ MOVED_SECONDS = 60.0
 
 def hear(attempt: Attempt, event: Event) -> None:
     """Note a word on nodes of a cluster; a job's own nodes are expected to speak whatever is said of them."""
+    if event.event == "exporter.restarted":
+        word = _word(attempt, event.subject or event.node)
+        word.counted_anew = max(word.counted_anew, event.time)
     if attempt.number > 0:
         return
     if event.event in ("job.running", "job.summary"):

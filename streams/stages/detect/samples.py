@@ -96,6 +96,8 @@ def watch(attempt: Attempt, moment: Moment, vitals: dict[str, Reading]) -> Itera
         signal = signal_named(name)
         known = moment.entities.signals.setdefault(name, EntitySignal())
         is_counter = signal.kind == "counter"
+        if is_counter:
+            _count_anew(attempt, moment, name, known)
         row = _per_second(known, raw, moment.times) if is_counter else raw
         if np.isfinite(row).any():
             vitals[rate_name(name) if is_counter else name] = by_rule(signal.over, row)
@@ -177,6 +179,20 @@ def _per_entity(entities: Entities, rule: Over, row: Floats) -> Floats:
         if np.isfinite(values).any():
             merged[entity] = by_rule(rule, values)
     return merged
+
+
+def _count_anew(attempt: Attempt, moment: Moment, name: str, known: EntitySignal) -> None:
+    """Go on from the first reading after what reads a node started anew: another version may count from elsewhere."""
+    words = attempt.voices.words
+    nodes = (reporter.partition("\x1f")[0] for reporter in moment.entities.reporters)
+    since = np.array([words[node].counted_anew if node in words else 0.0 for node in nodes]) if words else np.zeros(0)
+    if not since.any():
+        return
+    before = _widened(known.count_times, len(since))
+    first = (before < since) & (moment.times >= since)
+    known.counts = np.where(first, np.nan, _widened(known.counts, len(since)))
+    if known.counter is not None and first.any():
+        counts.judge(name, known, moment.number, np.where(first, moment.rows[name], np.nan), quiet=True)
 
 
 def _per_second(known: EntitySignal, row: Floats, times: Floats) -> Floats:

@@ -24,6 +24,9 @@ SETTLING_STEPS = 5
 
 Finding = tuple[Alarm, Found]
 
+OF_DATA = ("source_share.", "length_share.", "packing_waste", "bad_sample_share")
+"""How the names of signals begin that say what a batch is made of."""
+
 
 def watch(attempt: Attempt, closed: ClosedStep, explained: bool, borne: float | None = None) -> Iterator[Finding]:
     """Feed one closed step to the detectors of the job's signals.
@@ -58,6 +61,24 @@ def forget(series: JobSeries) -> None:
     series.sustained.clear()
     series.dropped = told_before(series)
     series.normal.clear()
+
+
+def forget_data(series: JobSeries) -> None:
+    """Learn anew how the loss and its kin go and what a batch is made of: other data take a step as long as before."""
+    series.spiky.clear()
+    series.spike = None
+    if series.level is not None:
+        watched.level_shift(tuple(series.names)).relearn(
+            series.level, np.array([is_of_data(one) for one in series.names])
+        )
+    for name in filter(is_of_data, list(series.normal)):
+        del series.normal[name]
+        series.dropped = sorted({*series.dropped, name})
+
+
+def is_of_data(name: str) -> bool:
+    """Tell whether a signal says what a batch is made of."""
+    return name.startswith(OF_DATA)
 
 
 def told_before(series: JobSeries) -> list[str]:

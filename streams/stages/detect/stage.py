@@ -19,6 +19,7 @@ from streams.stages.detect import (
     peers,
     phases,
     progress,
+    reconfigured,
     samples,
     saves,
     series,
@@ -31,7 +32,7 @@ from streams.stages.detect import (
 from streams.stages.detect.arrival import put_away
 from streams.stages.detect.attempt import begin, is_new_start, is_overtaken, runs_before, says_it_is_done
 from streams.stages.detect.derive import ClosedStep, derive
-from streams.stages.detect.episodes import Found, end_all, follow, held_against_normal, is_of_the_job, note_moment
+from streams.stages.detect.episodes import Found, end_all, follow, is_of_the_job, note_moment
 from streams.stages.detect.freezing import freeze
 from streams.stages.detect.job_memory import DetectMemory
 from streams.stages.detect.left_over import is_left_over, left_over
@@ -197,11 +198,7 @@ class Detect:
 
     def _reconfigure(self, memory: DetectMemory, attempt: Attempt, event: Event) -> Iterator[Sent]:
         """Something else is normal from now on: what was held against the old level has ended, and nothing else."""
-        series.forget(attempt.series)
-        learned.forget(memory.samples)
-        attempt.announced = announced.read(event, attempt.announced)
-        mixture.reconfigured(attempt, event)
-        gone = [one for one in attempt.active.values() if held_against_normal(one) or mixture.is_outdated(attempt, one)]
+        gone = reconfigured.forget(attempt, memory.samples, event)
         yield from self._tell(memory, end_all(attempt, attempt.alignment.last_closed, event.time, gone.__contains__))
 
     def _resume(self, memory: DetectMemory, attempt: Attempt, time: float) -> Iterator[Sent]:

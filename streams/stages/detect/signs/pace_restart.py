@@ -84,7 +84,7 @@ class PaceRestartMemory(Struct):
 
 
 class PaceRestart(Sign[PaceRestartMemory]):
-    """Compare work per second after a restart with that before, where nothing that a step does has changed."""
+    """Compare work per second after a restart with that before, where a step does as much, or less unannounced."""
 
     name = "pace_restart"
     memory = PaceRestartMemory
@@ -120,7 +120,7 @@ class PaceRestart(Sign[PaceRestartMemory]):
     def _judge(self, memory: PaceRestartMemory) -> Iterator[Seen]:
         before, here = memory.before, memory.here
         explained, memory.explained, memory.changed = memory.explained, False, False
-        if explained or not _alike(before, here):
+        if explained or not (_alike(before, here) or _does_less(before, here)):
             return
         usual, now = statistics.median(before.rates), _fastest_half(here.rates)
         spread = 1.4826 * statistics.median(abs(one - usual) for one in before.rates)
@@ -138,7 +138,7 @@ class PaceRestart(Sign[PaceRestartMemory]):
 
     def _seen(self, memory: PaceRestartMemory, usual: float, now: float, over: bool = False) -> Seen:
         since = "its ranks have had other places" if memory.placed else "it was restarted in another configuration"
-        why = "and its ranks wait longer for each other" if memory.placed else "though a step does as much as before"
+        why = "and its ranks wait longer for each other" if memory.placed else _why(memory.before, memory.here)
         return Seen(
             sign=self.name,
             part="placement" if memory.placed else "",
@@ -200,10 +200,33 @@ def _waits_longer(before: Pace, here: Pace) -> bool:
 
 def _alike(before: Pace, here: Pace) -> bool:
     """Tell whether a step does as much as before, by everything that says so."""
-    if before.work.keys() != here.work.keys():
-        return False
-    pairs = [(statistics.median(before.work[name]), statistics.median(here.work[name])) for name in here.work]
-    return all(abs(now - was) <= SAME * abs(was) for was, now in pairs)
+    pairs = _medians(before, here).values()
+    return before.work.keys() == here.work.keys() and all(abs(now - was) <= SAME * abs(was) for was, now in pairs)
+
+
+def _does_less(before: Pace, here: Pace) -> bool:
+    """Tell whether a step does less than before: then it costs more for what it does, and nobody announced that."""
+    pairs = _medians(before, here).values()
+    return before.work.keys() == here.work.keys() and all(now <= (1 + SAME) * was for was, now in pairs)
+
+
+def _why(before: Pace, here: Pace) -> str:
+    less = [
+        f"{name} {was:,.0f} → {now:,.0f}"
+        for name, (was, now) in _medians(before, here).items()
+        if now < (1 - SAME) * was
+    ]
+    return (
+        f"and a step does less, which nobody announced: {', '.join(less)}"
+        if less
+        else "though a step does as much as before"
+    )
+
+
+def _medians(before: Pace, here: Pace) -> dict[str, tuple[float, float]]:
+    """What a step did before, and does now."""
+    names = before.work.keys() & here.work.keys()
+    return {name: (statistics.median(before.work[name]), statistics.median(here.work[name])) for name in sorted(names)}
 
 
 def _fastest_half(rates: list[float]) -> float:
