@@ -23,8 +23,8 @@ def forget(attempt: Attempt, samples: Samples, event: Event) -> list[Detection]:
     Returns:
         Findings that have ended: they were held against what was normal before.
     """
-    only_data = is_of_data(event)
-    if only_data:
+    of_data = is_of_data_only(event)
+    if of_data:
         series.forget_data(attempt.series)
     else:
         series.forget(attempt.series)
@@ -34,14 +34,14 @@ def forget(attempt: Attempt, samples: Samples, event: Event) -> list[Detection]:
     return [
         one
         for one in attempt.active.values()
-        if mixture.is_outdated(attempt, one) or (_is_of_data(one) if only_data else held_against_normal(one))
+        if mixture.is_outdated(attempt, one) or (_tells_of_data(one) if of_data else held_against_normal(one))
     ]
 
 
-def _is_of_data(one: Detection) -> bool:
-    return one.detector == "spike" or (one.detector == "level_shift" and series.is_of_data(one.signal))
-
-
-def is_of_data(event: Event) -> bool:
+def is_of_data_only(event: Event) -> bool:
     """Tell whether other data are all that was announced: a step has as much to do as before."""
     return event.event == "config.changed" and bool(event.data) and all(DATA.search(name) for name in event.data)
+
+
+def _tells_of_data(one: Detection) -> bool:
+    return one.detector == "spike" or (one.detector == "level_shift" and series.is_of_data(one.signal))

@@ -183,11 +183,10 @@ def _per_entity(entities: Entities, rule: Over, row: Floats) -> Floats:
 
 def _count_anew(attempt: Attempt, moment: Moment, name: str, known: EntitySignal) -> None:
     """Go on from the first reading after what reads a node started anew: another version may count from elsewhere."""
-    words = attempt.voices.words
-    nodes = (reporter.partition("\x1f")[0] for reporter in moment.entities.reporters)
-    since = np.array([words[node].counted_anew if node in words else 0.0 for node in nodes]) if words else np.zeros(0)
-    if not since.any():
+    anew = {node: word.counted_anew for node, word in attempt.voices.words.items() if word.counted_anew}
+    if not anew:
         return
+    since = np.array([anew.get(reporter.partition("\x1f")[0], 0.0) for reporter in moment.entities.reporters])
     before = _widened(known.count_times, len(since))
     first = (before < since) & (moment.times >= since)
     known.counts = np.where(first, np.nan, _widened(known.counts, len(since)))
