@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tests.acceptance.stories import Story, incidents_of, lived, timed_out
+from tests.acceptance.stories import Story, Values, incidents_of, lived, timed_out
 from tests.stages.build import Job
 
 
@@ -192,3 +192,14 @@ def test_a_port_that_went_down_long_before_the_job_failed_of_it_is_one_story() -
     """Time-outs are long: nothing was trained between the two."""
     [found] = incidents_of(lost_by_peers("n1", "n2", "n3", "n4", flaps=True))
     assert fields(found) == ("link_flap", "network", ["n3"])
+
+
+@pytest.mark.parametrize(("lanes", "cause"), [(4.0, "gpu_link"), (16.0, "slow_gpu")])
+def test_a_slow_gpu_that_has_lost_lanes_is_the_links_matter(lanes: float, cause: str) -> None:
+    """A trainer that does not time its copies shows them as compute; the lanes tell what is slow."""
+    job = Job(nodes=4)
+    usual: dict[str, Values] = {node: {"pcie_width": 16.0} for node in job.nodes}
+    fewer: dict[str, Values] = {**usual, "n2": {"pcie_width": [16.0, lanes, 16.0, 16.0]}}
+    story: Story = [job.started(), *lived(job, 120, gpus=usual), *lived(job, 120, slow={5: 1.12}, gpus=fewer)]
+    [incident] = incidents_of(story)
+    assert (incident["cause"], incident["nodes"], incident["ranks"]) == (cause, ["n2"], [5])
